@@ -1,0 +1,68 @@
+"""One row per diagnostic code. ``docs/codes/<code>.md`` is its page, and what ``shapedsl explain <code>`` prints."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# The name of the fault -> what a one-line listing says of it.
+CODES: Final[dict[str, str]] = {
+    # reading files
+    "syntax-error": "the text is not shapedsl",
+    "unreadable-file": "a file or an import could not be read",
+    "invalid-utf8": "the file is not UTF-8 text",
+    "unknown-language-version": "the file asks for a language version this reader does not know",
+    "import-cycle": "files import each other in a circle",
+    "input-too-large": "a number, a nesting or a file is beyond what is read",
+    # expressions
+    "true-division": "`/` was written where `//` is meant",
+    "maybe-zero-divisor": "a divisor can be 0",
+    "not-constant": "a constant is needed here",
+    "empty-set": "a set without members accepts nothing",
+    "range-needs-two": "a range has two ends",
+    "ambiguous-multiple": "`multiple of a + b` reads as `multiple of (a + b)`",
+    # names
+    "unbound-name": "no parameter binds this name",
+    "ambiguous-name": "two declarations of one name are reached",
+    "duplicate-name": "a name is declared twice",
+    "reserved-name": "the name is reserved",
+    "similar-name": "two names look like one",
+    "unknown-name": "nothing has this name",
+    "unknown-dtype": "not a dtype of torch, nor a family, nor a declared type",
+    "unknown-parameter": "the callable has no such parameter",
+    "definition-cycle": "a let, const or type is defined by itself",
+    "unused-declaration": "a declaration is used by no def",
+    # types
+    "unsupported-union": "only `T | None` is a union",
+    "rank-mismatch": "the number of dims differs",
+    "unknown-rank": "the rank must be known here",
+    "unknown-length": "the length must be known here",
+    "type-arity": "the type takes another number of sizes",
+    "conflicting-sources": "two sources disagree about a parameter",
+    "ignored-metadata": "annotation metadata that does not parse as shapes",
+    "unresolved-annotation": "an annotation could not be resolved",
+    # meaning
+    "contradiction": "no shape satisfies the spec",
+    "negative-dim": "a dim is negative for every size",
+    "negative-int": "torch cannot take an int that may be negative here",
+    "not-invertible": "a variable cannot be computed from its only uses",
+    "redundant": "a constraint that others imply",
+    "hint-out-of-range": "a hint outside the declared range or residue",
+    "undecided": "could not be proved or refuted",
+    # alternatives
+    "cases-not-lowered": "only the `where` part was lowered",
+    "unknown-case": "the spec has no alternative of this name",
+    # specs and callables
+    "ambiguous-spec": "several specs could be meant",
+    "unknown-spec": "no spec of this name, or none at all",
+    "spec-ignored": "torch would not see the attached spec",
+    "unsupported-by-torch": "torch cannot express this, so it is refused",
+    # run time
+    "shape-violation": "an input does not satisfy the spec",
+    "dtype-mismatch": "an input has another dtype",
+    "type-mismatch": "an input is of another kind",
+    # programs
+    "merged-dims": "the program made two sizes one",
+    "specialized-dim": "the program pinned a size",
+    "extra-assumption": "the program demands what the spec does not imply",
+    "data-dependent": "the program branches on a size that the spec leaves open",
+}

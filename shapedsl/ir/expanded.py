@@ -1,0 +1,94 @@
+"""A signature at one structure: ranks, lengths and None-ness known, so that every size has a place.
+
+`Leaf` rows are the one list that checks, lowering, touches, the program check and messages walk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..diagnostics import Span
+from .dims import Dim, Predicate, Size
+from .specs import Dtype, Path, Signature, VariableKind
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A tensor or a scalar that the callable receives.
+
+    Attributes:
+        path: Where it is, from the parameter's name on; ``args[0]`` for variadics.
+        scalar: Whether it is a Python int; then ``dims`` has one element, else one an axis.
+        dims: `Const`, `Var`, `Apply` or `Static`; elements of a variadic are ``Var("batch[0]")``,
+            anonymous dims ``Var("?0")``, a named anonymous one ``Var("?K@kvs[0]")``.
+        dtype: The declared dtype.
+        span: The type's.
+    """
+
+    path: Path
+    scalar: bool
+    dims: tuple[Dim, ...]
+    dtype: Dtype | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def place(self, axis: int) -> str:
+        """Returns how messages name the size on ``axis``: ``x.shape[0]``; a scalar's path alone."""
+        return str(self.path) if self.scalar else f"{self.path}.shape[{axis}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A signature at one structure.
+
+    Attributes:
+        signature: Without variadics, ellipses, repeats and optionals: its types are what the
+            arguments are; its variables and constraints speak of ``batch[0]``, ``?0``.
+        leaves: In the order of the parameters.
+        present: Names of the parameters that were passed; an omitted default has no leaf.
+        structure: A hashable key: equal for arguments that give equal expansions.
+    """
+
+    signature: Signature
+    leaves: tuple[Leaf, ...]
+    present: tuple[str, ...]
+    structure: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class TorchVariable:
+    """A variable of the ShapesSpec: it stands bare on at least one axis.
+
+    Attributes:
+        name: What torch is told; for a derived dim its expression without spaces: ``2*B+1``.
+        kind: `DIM` (a ShapeVar) or `INT` (an IntVar).
+        low, high: Inclusive; None for no bound.
+        hint: The size to optimize for.
+        meaning: The size it stands for, in the signature's variables.
+    """
+
+    name: str
+    kind: VariableKind
+    low: int | None
+    high: int | None
+    hint: int | None
+    meaning: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """An expanded signature that the torch writer can write without deciding anything.
+
+    Attributes:
+        expanded: What it was made from.
+        leaves: The same leaves; each dim is a `Var` (a key of ``variables``), a `Const` or a `Static`.
+        variables: By first use.
+        assumptions: Predicates over ``variables``, integer-only, in the order torch should hear them;
+            what torch cannot conclude itself (divisors of a residue, strict bounds) is among them.
+        definitions: Each variable of the signature as a size over ``variables``, sorted by name.
+    """
+
+    expanded: Expanded
+    leaves: tuple[Leaf, ...]
+    variables: tuple[TorchVariable, ...]
+    assumptions: tuple[Predicate, ...]
+    definitions: tuple[tuple[str, Size], ...]

@@ -1,0 +1,161 @@
+"""Walking sizes, predicates and types: children, rebuilding, free variables, substitution, evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from .dims import And, Apply, Compare, Const, Dim, Ellipsis, Fresh, Not, Or, Predicate, Size, Static, Var, Variadic
+from .specs import (
+    MappingType,
+    ObjectType,
+    OptionalType,
+    ScalarType,
+    SequenceType,
+    TensorType,
+    Type,
+)
+
+Node = TypeVar("Node", Const, Var, Apply, Variadic, Static, Ellipsis, Fresh, Compare, And, Or, Not)
+
+
+def free_vars(node: Dim | Predicate) -> Iterator[str]:
+    """Yields the name of each variable in ``node``, left to right, once per use; of a variadic, its bare name."""
+    match node:
+        case Var(name=name) | Variadic(name=name):
+            yield name
+        case Apply(args=args) | And(args=args) | Or(args=args):
+            for arg in args:
+                yield from free_vars(arg)
+        case Compare(left=left, right=right):
+            yield from free_vars(left)
+            yield from free_vars(right)
+        case Not(arg=arg):
+            yield from free_vars(arg)
+        case _:
+            pass
+
+
+def map_sizes(node: Predicate, function: Callable[[Size], Size]) -> Predicate:
+    """Returns ``node`` with ``function`` applied to each side of each comparison."""
+    match node:
+        case Compare(left=left, right=right):
+            return replace(node, left=function(left), right=function(right))
+        case And(args=args) | Or(args=args):
+            return replace(node, args=tuple(map_sizes(arg, function) for arg in args))
+        case Not(arg=arg):
+            return replace(node, arg=map_sizes(arg, function))
+
+
+def substitute_size(size: Size, bindings: Mapping[str, Size]) -> Size:
+    """Returns ``size`` with each `Var` in ``bindings`` replaced. Spans of the replaced use are kept."""
+    match size:
+        case Var(name=name) if name in bindings:
+            return replace(bindings[name], span=size.span)
+        case Apply(args=args):
+            return replace(size, args=tuple(substitute_size(arg, bindings) for arg in args))
+        case _:
+            return size
+
+
+def substitute(node: Predicate, bindings: Mapping[str, Size]) -> Predicate:
+    """Returns ``node`` with each `Var` in ``bindings`` replaced."""
+    return map_sizes(node, lambda size: substitute_size(size, bindings))
+
+
+def evaluate(size: Size, sizes: Mapping[str, int]) -> int:
+    """Returns the value of ``size``.
+
+    Args:
+        size: Without `Variadic`.
+        sizes: A value for each of its variables.
+
+    Raises:
+        KeyError: A variable has no value.
+        ZeroDivisionError: A divisor is 0.
+    """
+    match size:
+        case Const(value=value):
+            return value
+        case Var(name=name):
+            return sizes[name]
+        case Apply(op=op, args=args):
+            return op.python(*[evaluate(arg, sizes) for arg in args])
+    raise TypeError(f"not a size: {size!r}")
+
+
+def holds(node: Predicate, sizes: Mapping[str, int]) -> bool:
+    """Returns whether ``node`` is true; ``and`` and ``or`` stop where Python's would.
+
+    Raises:
+        KeyError: A variable has no value.
+        ZeroDivisionError: A divisor is 0 where it is evaluated.
+    """
+    match node:
+        case Compare(op=op, left=left, right=right):
+            return op.python(evaluate(left, sizes), evaluate(right, sizes))
+        case And(args=args):
+            return all(holds(arg, sizes) for arg in args)
+        case Or(args=args):
+            return any(holds(arg, sizes) for arg in args)
+        case Not(arg=arg):
+            return not holds(arg, sizes)
+
+
+def subtypes(type_: Type) -> Iterator[Type]:
+    """Yields the types directly inside ``type_``."""
+    match type_:
+        case SequenceType(items=items):
+            yield from items
+        case MappingType(entries=entries):
+            for _, entry in entries:
+                yield entry
+        case ObjectType(fields=fields):
+            for _, field in fields:
+                yield field
+        case OptionalType(inner=inner):
+            yield inner
+        case _:
+            pass
+
+
+def map_dims(type_: Type, function: Callable[[Dim], Dim]) -> Type:
+    """Returns ``type_`` with ``function`` applied to each tensor dim, scalar size and sequence length."""
+    match type_:
+        case TensorType(dims=dims) if dims is not None:
+            return replace(type_, dims=tuple(function(dim) for dim in dims))
+        case ScalarType(size=size) if size is not None:
+            return replace(type_, size=function(size))
+        case SequenceType(items=items, times=times):
+            return replace(
+                type_,
+                items=tuple(map_dims(item, function) for item in items),
+                times=None if times is None else function(times),
+            )
+        case MappingType(entries=entries):
+            return replace(type_, entries=tuple((key, map_dims(entry, function)) for key, entry in entries))
+        case ObjectType(fields=fields):
+            return replace(type_, fields=tuple((name, map_dims(field, function)) for name, field in fields))
+        case OptionalType(inner=inner):
+            return replace(type_, inner=map_dims(inner, function))
+        case _:
+            return type_
+
+
+def tensor_dims(type_: Type) -> Iterator[Dim]:
+    """Yields every dim of every tensor inside ``type_``, in order."""
+    if isinstance(type_, TensorType):
+        yield from type_.dims or ()
+    for inner in subtypes(type_):
+        yield from tensor_dims(inner)
+
+
+def scalar_sizes(type_: Type) -> Iterator[Size]:
+    """Yields every scalar's size and every sequence's length inside ``type_``, in order."""
+    if isinstance(type_, ScalarType) and type_.size is not None:
+        yield type_.size
+    if isinstance(type_, SequenceType) and type_.times is not None:
+        yield type_.times
+    for inner in subtypes(type_):
+        yield from scalar_sizes(inner)
