@@ -128,9 +128,7 @@ def constraints_of(
             yield from constraints_of(arg, message=message, span=arg.span or span, notes=notes)
         return
     oriented = orient(predicate)
-    yield Constraint(
-        oriented, message, Origin.WHERE, text or write_predicate(oriented), predicate.span or span, notes
-    )
+    yield Constraint(oriented, message, Origin.WHERE, text or write_predicate(oriented), predicate.span or span, notes)
 
 
 def _declared(declaration: Declaration) -> Iterator[Constraint]:

@@ -17,7 +17,6 @@ from typing import TypeAlias
 from ..diagnostics import Span
 from .dims import Dim, Predicate, Size
 
-
 # ---------------------------------------------------------------------------------------- types
 
 
@@ -252,7 +251,13 @@ def quote(key: str | int) -> str:
         return str(key)
     escaped = key.replace("\\", "\\\\").replace('"', '\\"')
     escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in escaped) + '"'
+    return (
+        '"'
+        + "".join(
+            c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in escaped
+        )
+        + '"'
+    )
 
 
 # What padded slots hold: an int or a float, a bool, a row of numbers, `edge`, or a size expression.
