@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypedDict
 
 from .codes import CODES
 from .diagnostic import Annotation, Diagnostic, Fix, Severity
 from .span import Span
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Details(TypedDict, total=False):
+    """The keywords of `Report.emit`."""
+
+    at: Span | None
+    label: str
+    also: Iterable[tuple[Span | None, str]]
+    note: str | Iterable[str]
+    help: str | Iterable[str]
+    fix: Fix | None
+    core: Iterable[str]
+    witness: Iterable[tuple[str, int]]
 
 
 class Report:
@@ -24,11 +41,11 @@ class Report:
         if diagnostic not in self._diagnostics:
             self._diagnostics.append(diagnostic)
 
-    def error(self, code: str, message: str, **details: object) -> None:
+    def error(self, code: str, message: str, **details: Unpack[Details]) -> None:
         """Adds an error; see `emit` for the keywords."""
         self.emit(Severity.ERROR, code, message, **details)
 
-    def warning(self, code: str, message: str, **details: object) -> None:
+    def warning(self, code: str, message: str, **details: Unpack[Details]) -> None:
         """Adds a warning; see `emit` for the keywords."""
         self.emit(Severity.WARNING, code, message, **details)
 

@@ -206,10 +206,10 @@ def assemble(
     for used, at in _rest(wheres, alternatives, values):
         reached.setdefault(used, at)
     if returns is not None:
-        for size in (*tensor_dims(returns), *scalar_sizes(returns)):
-            for used in free_vars(size):
+        for claimed in (*tensor_dims(returns), *scalar_sizes(returns)):
+            for used in free_vars(claimed):
                 if used in declarations and declarations[used].kind is VariableKind.CONST:
-                    reached.setdefault(used, size.span)
+                    reached.setdefault(used, claimed.span)
 
     variables: list[Variable] = []
     constraints: dict[Constraint, Constraint] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import cast
 
-from .dims import And, Apply, Compare, Const, Dim, Ellipsis, Fresh, Not, Or, Predicate, Size, Static, Var, Variadic
+from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
 from .specs import (
     MappingType,
     ObjectType,
@@ -16,8 +16,6 @@ from .specs import (
     TensorType,
     Type,
 )
-
-Node = TypeVar("Node", Const, Var, Apply, Variadic, Static, Ellipsis, Fresh, Compare, And, Or, Not)
 
 
 def free_vars(node: Dim | Predicate) -> Iterator[str]:
@@ -121,17 +119,20 @@ def subtypes(type_: Type) -> Iterator[Type]:
 
 
 def map_dims(type_: Type, function: Callable[[Dim], Dim]) -> Type:
-    """Returns ``type_`` with ``function`` applied to each tensor dim, scalar size and sequence length."""
+    """Returns ``type_`` with ``function`` applied to each tensor dim, scalar size and sequence length.
+
+    ``function`` maps a size to a size.
+    """
     match type_:
         case TensorType(dims=dims) if dims is not None:
             return replace(type_, dims=tuple(function(dim) for dim in dims))
         case ScalarType(size=size) if size is not None:
-            return replace(type_, size=function(size))
+            return replace(type_, size=cast(Size, function(size)))
         case SequenceType(items=items, times=times):
             return replace(
                 type_,
                 items=tuple(map_dims(item, function) for item in items),
-                times=None if times is None else function(times),
+                times=None if times is None else cast(Size, function(times)),
             )
         case MappingType(entries=entries):
             return replace(type_, entries=tuple((key, map_dims(entry, function)) for key, entry in entries))
