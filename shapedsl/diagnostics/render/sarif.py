@@ -1,0 +1,97 @@
+"""SARIF 2.1.0, what code-scanning services read (https://docs.oasis-open.org/sarif/sarif/v2.1.0/)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from ..codes import CODES
+from ..diagnostic import Annotation, Diagnostic, Fix, Severity
+from ..span import Span
+from .full import footers
+
+_LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def render(diagnostics: Iterable[Diagnostic]) -> str:
+    """Returns a SARIF log with one run, indented, without a newline at the end."""
+    found = list(diagnostics)
+    codes = sorted({diagnostic.code for diagnostic in found})
+    rules = [{"id": code, "shortDescription": {"text": CODES[code]}} for code in codes]
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "shapedsl", "rules": rules}},
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(diagnostic, codes.index(diagnostic.code)) for diagnostic in found],
+            }
+        ],
+    }
+    return json.dumps(log, indent=2, ensure_ascii=True)
+
+
+def _result(diagnostic: Diagnostic, rule: int) -> dict[str, object]:
+    text = "\n".join([diagnostic.message, *(f"{title}: {line}" for title, line in footers(diagnostic))])
+    result: dict[str, object] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": rule,
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": text},
+    }
+    main, others = diagnostic.annotations[:1], diagnostic.annotations[1:]
+    if main:
+        result["locations"] = [_location(main[0])]
+    if others:
+        result["relatedLocations"] = [_location(annotation) for annotation in others]
+    if diagnostic.fix is not None and diagnostic.fix.edits:
+        result["fixes"] = [_fix(diagnostic.fix)]
+    return result
+
+
+def _location(annotation: Annotation) -> dict[str, object]:
+    location: dict[str, object] = {
+        "physicalLocation": {"artifactLocation": _artifact(annotation.span), "region": _region(annotation.span)}
+    }
+    if annotation.label:
+        location["message"] = {"text": annotation.label}
+    return location
+
+
+def _artifact(span: Span) -> dict[str, object]:
+    path = Path(span.source.name)
+    return {"uri": path.as_uri() if path.is_absolute() else _quoted(path.as_posix())}
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+def _region(span: Span) -> dict[str, int]:
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    changes: dict[str, list[dict[str, object]]] = {}
+    artifacts: dict[str, dict[str, object]] = {}
+    for edit in fix.edits:
+        artifacts[edit.span.source.name] = _artifact(edit.span)
+        replacement: dict[str, object] = {
+            "deletedRegion": _region(edit.span),
+            "insertedContent": {"text": edit.replacement},
+        }
+        changes.setdefault(edit.span.source.name, []).append(replacement)
+    return {
+        "description": {"text": fix.description},
+        "artifactChanges": [
+            {"artifactLocation": artifacts[name], "replacements": replacements}
+            for name, replacements in changes.items()
+        ],
+    }
