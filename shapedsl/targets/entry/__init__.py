@@ -1,0 +1,1 @@
+"""The callables that torch sees: generated functions, one file a torch entry point."""
