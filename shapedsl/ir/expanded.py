@@ -46,12 +46,14 @@ class Expanded:
         leaves: In the order of the parameters.
         present: Names of the parameters that were passed; an omitted default has no leaf.
         structure: A hashable key: equal for arguments that give equal expansions.
+        lengths: Each ``const n = _`` that names a sequence's length, with its value, sorted by name.
     """
 
     signature: Signature
     leaves: tuple[Leaf, ...]
     present: tuple[str, ...]
     structure: object = None
+    lengths: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
