@@ -1,0 +1,63 @@
+"""What decorators and metadata said, unread: the annotation frontend's input beside annotations themselves."""
+
+from __future__ import annotations
+
+
+class Facts:
+    """What decorators said of one function, unread.
+
+    Attributes:
+        code: The code of the function it was said of; `functools.wraps` copies facts onto wrappers.
+        shapes: Whether `shapes` was among the decorators: then plain strings in ``Annotated`` count.
+        attach: Whether torch is to find the spec.
+        hints: Sizes to optimize for.
+        consts: Values of names that are constants; None for a static size taken from the example.
+        params: By parameter: a string (what stands inside ``Tensor[…]``) or an annotation object.
+        returns: The same, for the return value.
+        wheres: Predicates as texts, in the order they stand in the source.
+        clauses: Texts of def bodies.
+    """
+
+    __slots__ = ("attach", "clauses", "code", "consts", "hints", "params", "returns", "shapes", "wheres")
+
+    def __init__(self, code: object) -> None:
+        self.code = code
+        self.shapes = False
+        self.attach = True
+        self.hints: dict[str, int] = {}
+        self.consts: dict[str, int | None] = {}
+        self.params: dict[str, object] = {}
+        self.returns: object = None
+        self.wheres: list[str] = []
+        self.clauses: list[str] = []
+
+
+def facts_of(function: object) -> Facts | None:
+    """Returns what decorators said of ``function`` itself, not of one that it wraps."""
+    facts = getattr(function, "__dict__", {}).get("__shapedsl__")
+    return facts if isinstance(facts, Facts) and facts.code is getattr(function, "__code__", None) else None
+
+
+class Predicates:
+    """Predicates as texts: metadata in ``Annotated[torch.Tensor, "B, D", where("B < 32")]``.
+
+    Attributes:
+        texts: One a predicate (a text may hold several).
+    """
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+
+    def __eq__(self, other: object) -> bool:
+        return self.texts == other.texts if isinstance(other, Predicates) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.texts)
+
+    def __repr__(self) -> str:
+        return f"where({', '.join(map(repr, self.texts))})"
+
+
+__all__ = ["Facts", "Predicates", "facts_of"]
