@@ -32,6 +32,7 @@ from .specs import (
     ObjectType,
     OptionalType,
     Origin,
+    Param,
     Path,
     SequenceType,
     Signature,
@@ -68,7 +69,7 @@ def expand(
     """
     found = Structure(signature, is_tensor, report, example=arguments is not None)
     errors = len(report.errors)
-    params = []
+    params: list[Param] = []
     for param in signature.params:
         if arguments is not None and param.name not in arguments:
             found.key.append(("omitted", param.name))

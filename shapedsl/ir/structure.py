@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, cast
 
 from ..diagnostics import Report, Span
 from .dims import Const, Dim, Ellipsis, Fresh, Static, Var, Variadic
@@ -59,11 +59,11 @@ class Structure:
     is_tensor: Callable[[object], bool]
     report: Report
     example: bool
-    key: list[object] = field(default_factory=list)
-    leaves: list[Leaf] = field(default_factory=list)
-    ranks: dict[str, tuple[int, str]] = field(default_factory=dict)
-    lengths: dict[str, tuple[int, str]] = field(default_factory=dict)
-    fresh: dict[str, Span | None] = field(default_factory=dict)
+    key: list[object] = field(default_factory=list[object])
+    leaves: list[Leaf] = field(default_factory=list[Leaf])
+    ranks: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    lengths: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    fresh: dict[str, Span | None] = field(default_factory=dict[str, Span | None])
     anonymous: int = 0
 
     def __post_init__(self) -> None:
@@ -204,7 +204,7 @@ class Structure:
         if value is not UNKNOWN and not isinstance(value, (list, tuple)):
             self._mismatch(type_, value, path, f"a {type_.kind}")
             return AnyType(type_.span)
-        values = value if isinstance(value, (list, tuple)) else None
+        values = cast("list[object] | tuple[object, ...] | None", None if value is UNKNOWN else value)
         count = len(type_.items)
         repeated = type_.rest is Rest.REPEAT or type_.times is not None
         length = self._length(type_, None if values is None else len(values), path)
@@ -289,10 +289,10 @@ class Structure:
         for key, inner in type_.entries:
             at = replace(path, steps=(*path.steps, Item(key)))
             part: object = UNKNOWN
-            if isinstance(value, Mapping):
-                # `value[key]` would add the key to a defaultdict
-                part = value.get(key)
-                if key not in value and not isinstance(inner, OptionalType):
+            if value is not UNKNOWN:
+                values = cast("Mapping[object, object]", value)
+                part = values.get(key)  # `values[key]` would add the key to a defaultdict
+                if key not in values and not isinstance(inner, OptionalType):
                     self.report.error(
                         "type-mismatch",
                         f"{path} has no key {quote(key)}",

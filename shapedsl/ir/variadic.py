@@ -13,17 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import overload
 
 from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
 from .specs import Alternative, Constraint
 from .walk import map_sizes
 from .write import write_predicate
 
-_Dim = TypeVar("_Dim", Dim, Size)
 
-
-def splice(dim: _Dim, lengths: Mapping[str, int]) -> _Dim:
+@overload
+def splice(dim: Size, lengths: Mapping[str, int]) -> Size: ...
+@overload
+def splice(dim: Dim, lengths: Mapping[str, int]) -> Dim: ...
+def splice(dim: Dim, lengths: Mapping[str, int]) -> Dim:
     """Returns ``dim`` with each variadic argument of an operator written out.
 
     Args:
