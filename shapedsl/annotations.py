@@ -1,154 +1,187 @@
-"""What stands in annotations: ``Tensor[B, D]``, ``int64[B]``, ``Scalar[N]``, ``Shape["B", "D"]``.
+"""``@shapes`` and ``where``: they write down what was said, and return the very function they got.
 
-Their items are kept as they were written and read when someone asks for the spec, so that an
-annotation costs about as much as a tuple, and a wrong one breaks no import. Type checkers see
-something else: ``shapedsl/annotations.pyi``.
-
-They are objects of our own, not ``typing.Annotated``: torch's ``fx.symbolic_trace`` fails on that.
-What `typing` wants of an annotation they have: equality and a hash (``Union`` compares),
-a ``__call__`` (3.10's ``Optional`` demands one), ``|``.
+Nothing is read here. What was said lies on the function as ``__shapedsl__``, a `shapedsl.surface.facts.Facts`; what torch
+looks for lies there as ``_dynamic_spec``, a `shapedsl.attached.AttachedSpec`.
 """
 
 from __future__ import annotations
 
 import sys
 
-from .symbols import Symbol
+from .attached import AttachedSpec
+from .surface.facts import Facts, Predicates, facts_of
+from .surface.forms import Form, Scalar, Shape, Tensor
+from .surface.symbols import Predicate
 
-# The families of dtypes, and which of torch's dtypes each one holds.
-FAMILIES = ("floating", "integral", "complexfloating", "number")
+TYPE_CHECKING = False  # typing's flag, without importing typing
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
+
+    Target = TypeVar("Target")
 
 
-def spell(item: object) -> str | None:
-    """Returns how the language spells one item of ``Tensor[…]``; None if it is no dim.
+def _plain_function(target: Any) -> Any:
+    """Returns the function that facts of ``target`` lie on.
+
+    Raises:
+        TypeError: There is none.
+    """
+    function = target
+    if isinstance(function, type):  # a module: its forward
+        function = function.__dict__.get("forward")
+    if isinstance(function, (staticmethod, classmethod)):
+        function = function.__func__
+    if not hasattr(function, "__code__"):
+        kind = f"the class {target.__name__}, which defines no forward" if isinstance(target, type) else repr(target)
+        raise TypeError(f"shapes and where decorate functions, not {kind}; pass spec= to sd.compile instead")
+    return function
+
+
+def _record(target: Any) -> Facts:
+    """Returns the facts of ``target``, new ones if need be."""
+    function = _plain_function(target)
+    facts = facts_of(function)
+    if facts is None:
+        facts = function.__shapedsl__ = Facts(function.__code__)
+        function._dynamic_spec = AttachedSpec(function)
+    return facts
+
+
+def _predicate_text(predicate: object) -> str:
+    """Returns a predicate's text.
+
+    Raises:
+        TypeError: It is none: Python evaluated ``B in {2, 4}`` or ``B == "x"`` to a bool, or it is a size.
+    """
+    if isinstance(predicate, Predicate):
+        return predicate.text
+    if isinstance(predicate, str):
+        return predicate
+    if isinstance(predicate, bool):
+        raise TypeError(f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")')
+    raise TypeError(f"where() takes predicates, B < 32 or text, not {predicate!r}")
+
+
+class Where(Predicates):
+    """Predicates that are a decorator too."""
+
+    __slots__ = ()
+
+    def __call__(self, target: Target) -> Target:
+        """Returns ``target`` itself, with these predicates noted before those that are there already.
+
+        Raises:
+            TypeError: ``target`` is no function, method or module class.
+        """
+        facts = _record(target)
+        facts.wheres[:0] = self.texts  # decorators apply from the bottom up
+        return target
+
+
+def where(*predicates: object) -> Where:
+    """Returns a decorator (and ``Annotated`` metadata) that states what holds of the sizes.
+
+    The decorator returns the function it got and attaches the spec, as `shapes` does; the two work in either order.
 
     Args:
-        item: A string (any number of dims), an int, ``...``, None (static), a `Symbol`, a ``Literal``
-            of strings and ints, a type parameter (``B`` or ``*S``) or a forward reference.
+        predicates: Text, ``"0 <= B <= 1024"``, with a message if wanted: ``'B < 32 "small batches"'``;
+            or objects of `shapedsl.dims`: ``B < 32``, ``(B < 32) | (D % 8 == 0)``.
+
+    Raises:
+        TypeError: One is no predicate. A chain, ``and`` or ``min`` of objects raises by itself.
+
+    Example:
+        >>> from shapedsl.dims import B
+        >>> where(0 <= B, "B < 32")
+        where('B >= 0', 'B < 32')
     """
-    if isinstance(item, Symbol):
-        return item.text
-    if isinstance(item, str):
-        return item
-    if item is None:
-        return "_"
-    if item is ...:
-        return "..."
-    if isinstance(item, bool):
-        return None
-    if isinstance(item, int) or type(item).__module__ == "numpy" and hasattr(item, "__index__"):
-        return str(int(item))  # type: ignore[call-overload]
-    kind = type(item).__name__
-    # typing's own objects, known by their class's name: typing is not imported here
-    if kind in ("_LiteralGenericAlias", "_UnpackGenericAlias", "_UnpackAlias"):
-        parts = [spell(part) for part in item.__args__]  # type: ignore[attr-defined]
-        if None not in parts:
-            return ", ".join(part for part in parts if part is not None)
-    elif kind == "TypeVarTuple":
-        return f"*{item.__name__}"  # type: ignore[attr-defined]
-    elif kind == "TypeVar":
-        return str(item.__name__)  # type: ignore[attr-defined]
-    elif hasattr(item, "__forward_arg__"):
-        return str(item.__forward_arg__)
-    return None
+    return Where(tuple([_predicate_text(predicate) for predicate in predicates]))
 
 
-class Form:
-    """``Tensor``, a dtype, a family, ``Scalar`` or ``Shape``; bare, or with its items.
+def shapes(
+    target: Any = None,
+    /,
+    *,
+    hints: Mapping[str, int] | None = None,
+    consts: Mapping[str, int | None] | None = None,
+    params: Mapping[str, object] | None = None,
+    returns: object = None,
+    where: object = None,
+    attach: bool = True,
+    check: bool = False,
+    **parameters: object,
+) -> Any:
+    """Returns the same function, known to have shapes: ``@shapes``, ``@shapes(hints=…)``, ``@shapes('''case B == 1''')``.
 
-    Attributes:
-        name: ``Tensor``, ``Scalar``, ``Shape``, a dtype of torch or a family.
-        items: What was written in the brackets; None where there are none.
+    It attaches a spec that ``torch.compile``, ``torch.export.export`` and ``make_fx`` find by
+    themselves. Nothing is read before someone asks; a wrong spec raises then.
+
+    Args:
+        target: The function, method or module class (bare ``@shapes``); or clauses as they stand in the
+            body of a ``def`` of a ``.shapes`` file.
+        hints: Sizes to optimize for, by name.
+        consts: Names that are constants: ``{"HD": 128}``; None for a static size, taken from the example.
+        params: Types by parameter name, where a name clashes with one of these arguments.
+        returns: The return type, as a parameter's.
+        where: A predicate or a sequence of them, as `where` takes them.
+        attach: False only describes: torch does not see the spec.
+        check: Wrap the function: each call is checked first and raises ``ShapeError``.
+        parameters: Types by parameter name: a string is what stands inside ``Tensor[…]``; else an annotation.
+
+    Raises:
+        TypeError: ``target`` is no function, or ``where`` holds no predicate.
+
+    Example:
+        >>> @shapes(x="B, D", w="D, D", returns="B, D", where="B < 32")
+        ... def project(x, w):
+        ...     return x @ w
     """
+    text = target if isinstance(target, str) else None
 
-    __slots__ = ("__weakref__", "_text", "items", "name")
+    def decorate(function: Any) -> Any:
+        facts = _record(function)
+        facts.shapes = True
+        if hints:
+            facts.hints = {**facts.hints, **hints}
+        if consts:
+            facts.consts = {**facts.consts, **consts}
+        if params or parameters:
+            facts.params = {**facts.params, **parameters, **(params or {})}
+        if returns is not None:
+            facts.returns = returns
+        if where is not None:
+            several = (where,) if isinstance(where, (str, Predicate)) else where.texts if isinstance(where, Where) else where
+            facts.wheres[:0] = [_predicate_text(predicate) for predicate in several]  # type: ignore[attr-defined]
+        if text is not None:
+            facts.clauses.insert(0, text)
+        if not attach:
+            facts.attach = False
+            _plain_function(function).__dict__.pop("_dynamic_spec", None)
+        return _checked(function) if check else function
 
-    def __init__(self, name: str, items: tuple[object, ...] | None = None) -> None:
-        self.name = name
-        self.items = items
-        self._text: str | None = None
+    return decorate if target is None or text is not None else decorate(target)
 
-    def __getitem__(self, items: object) -> Form:
-        """Returns the form with ``items``, unread.
 
-        Raises:
-            TypeError: It has items already.
-        """
-        if self.items is not None:
-            raise TypeError(f"{self} has its dims already")
-        return Form(self.name, items if type(items) is tuple else (items,))
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a wrapper that checks each call; the checker is made at the first one."""
+    import functools
 
-    @property
-    def text(self) -> str | None:
-        """What stands in the brackets, as the language spells it; None where there are none."""
-        if self.items is None:
-            return None
-        if self._text is None:
-            spelled = [(spell(item), item) for item in self.items]
-            self._text = ", ".join(repr(item) if text is None else text for text, item in spelled) or "()"
-        return self._text
+    checker: Callable[..., object] | None = None
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Form):
-            return NotImplemented
-        return self.name == other.name and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.text))
-
-    def __repr__(self) -> str:
-        return self.name if self.items is None else f"{self.name}[{self.text}]"
-
-    def __call__(self, *_: object, **__: object) -> object:
-        """Raises TypeError: an annotation makes no tensors. It is there because 3.10's ``Optional`` asks for it."""
-        raise TypeError(f"{self} is an annotation and cannot be called; torch.tensor makes tensors")
-
-    def __or__(self, other: object) -> object:
-        import typing  # whoever writes a union has it loaded, or is about to
-
-        return typing.Union[self, other]  # noqa: UP007  # objects, not classes
-
-    def __ror__(self, other: object) -> object:
-        import typing
-
-        return typing.Union[other, self]  # noqa: UP007
-
-    def __instancecheck__(self, instance: object) -> bool:
-        """Whether ``instance`` is a tensor (of this dtype or family), or an int for ``Scalar``.
-
-        Raises:
-            TypeError: The form has dims; ``spec.check`` tests those.
-        """
-        if self.items is not None or self.name == "Shape":
-            raise TypeError(f"isinstance() cannot test {self}; spec.check(...) does")
-        if self.name == "Scalar":
-            return type(instance) is int
-        torch = sys.modules.get("torch")  # where there is a tensor, torch is loaded
-        if torch is None or not isinstance(instance, torch.Tensor):
-            return False
-        return self.name == "Tensor" or self._holds(instance.dtype, torch)
-
-    def _holds(self, dtype, torch) -> bool:  # type: ignore[no-untyped-def]
-        if self.name not in FAMILIES:
-            return bool(dtype is getattr(torch, self.name, None))
-        integral = not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
-        return {
-            "floating": dtype.is_floating_point,
-            "integral": integral,
-            "complexfloating": dtype.is_complex,
-            "number": dtype.is_floating_point or dtype.is_complex or integral,
-        }[self.name]
-
-    def __subclasscheck__(self, subclass: type) -> bool:
+    @functools.wraps(function, updated=())  # a copied _dynamic_spec would name parameters the wrapper lacks
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        nonlocal checker
         torch = sys.modules.get("torch")
-        return self.name == "Tensor" and self.items is None and torch is not None and issubclass(subclass, torch.Tensor)
+        if torch is None or not torch.compiler.is_compiling():
+            if checker is None:
+                from .api import checker_of
 
-    def __reduce__(self) -> tuple[type[Form], tuple[object, ...]]:
-        return Form, (self.name, self.items)
+                checker = checker_of(function)
+            checker(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return checked
 
 
-Tensor = Form("Tensor")
-Scalar = Form("Scalar")
-Shape = Form("Shape")
-
-__all__ = ["FAMILIES", "Form", "Scalar", "Shape", "Tensor", "spell"]
+__all__ = ["Form", "Scalar", "Shape", "Tensor", "Where", "shapes", "where"]

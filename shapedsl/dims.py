@@ -1,6 +1,6 @@
 """Names of sizes: ``from shapedsl.dims import B, D, cdiv``. Any name can be imported.
 
-A name is a `shapedsl.symbols.Symbol`: ``2 * B + 1`` and ``cdiv(B, 8)`` are sizes, ``B < 32`` is a
+A name is a `shapedsl.surface.symbols.Symbol`: ``2 * B + 1`` and ``cdiv(B, 8)`` are sizes, ``B < 32`` is a
 predicate for ``where``. The language's functions (``min``, ``max``, ``cdiv``, ``prod``) are names too.
 ``_`` is a static dim.
 
@@ -9,7 +9,7 @@ predicate for ``where``. The language's functions (``min``, ``max``, ``cdiv``, `
     cdiv(2 * B + 1, 8)
 """
 
-from .symbols import Symbol as _Symbol
+from .surface.symbols import Symbol as _Symbol
 
 
 def __getattr__(name: str) -> _Symbol:

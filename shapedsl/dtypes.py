@@ -4,8 +4,8 @@ A name is one of torch's dtypes (its aliases too: ``long`` is ``int64``) or a fa
 ``integral`` (without bool), ``complexfloating``, ``number``. Bare ``int64`` says nothing of the rank.
 """
 
-from .annotations import FAMILIES as _FAMILIES
-from .annotations import Form as _Form
+from .surface.forms import FAMILIES as _FAMILIES
+from .surface.forms import Form as _Form
 
 _DTYPES = (
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64"

@@ -13,17 +13,18 @@ ROOT = Path(__file__).parents[1] / "shapedsl"
 BELOW: dict[str, set[str]] = {
     "assets": set(),
     "diagnostics": set(),
+    "surface": set(),  # what users' modules hold while they are imported
     "ir": {"diagnostics"},
-    "frontends": {"diagnostics", "ir", "assets"},
+    "frontends": {"diagnostics", "ir", "assets", "surface"},
     "normalize": {"diagnostics", "ir"},
     "runtime": {"diagnostics", "ir"},
     "targets": {"diagnostics", "ir", "runtime"},
     "pipeline": {"diagnostics", "ir", "frontends", "normalize", "runtime", "targets"},
-    "api": {"assets", "diagnostics", "ir", "frontends", "normalize", "runtime", "targets", "pipeline"},
+    "api": {"assets", "surface", "diagnostics", "ir", "frontends", "normalize", "runtime", "targets", "pipeline"},
     "cli": {"assets", "api", "pipeline", "diagnostics"},
 }
 # What is public under its own name may be imported by no layer but is made of any.
-FACADES = {"__init__", "__main__", "annotations", "dims", "dtypes"}
+FACADES = {"__init__", "__main__", "annotations", "attached", "dims", "dtypes"}
 
 OWNERS: dict[str, tuple[str, ...]] = {
     "lark": ("frontends/text/",),
