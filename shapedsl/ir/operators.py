@@ -46,6 +46,14 @@ def _ceil_div(dividend: int, divisor: int) -> int:
     return -(-dividend // divisor)
 
 
+def _smallest(*sizes: int) -> int:
+    return min(sizes)  # Python's own takes one int for an iterable
+
+
+def _largest(*sizes: int) -> int:
+    return max(sizes)
+
+
 def _product(*factors: int) -> int:
     result = 1
     for factor in factors:
@@ -60,8 +68,8 @@ FLOORDIV: Final = Operator("//", 2, 2, operator.floordiv, "{0} // {1}", "{1} != 
 MOD: Final = Operator("%", 2, 2, operator.mod, "{0} % {1}", "{1} != 0")
 NEG: Final = Operator("neg", 1, 3, operator.neg, "-{0}")
 POW: Final = Operator("**", 2, 4, operator.pow, "{0} ** {1}", "{1} >= 0")
-MIN: Final = Operator("min", None, 0, min, "torch.sym_min({0}, {1})")
-MAX: Final = Operator("max", None, 0, max, "torch.sym_max({0}, {1})")
+MIN: Final = Operator("min", None, 0, _smallest, "torch.sym_min({0}, {1})")
+MAX: Final = Operator("max", None, 0, _largest, "torch.sym_max({0}, {1})")
 CDIV: Final = Operator("cdiv", 2, 0, _ceil_div, "-(-{0} // {1})", "{1} != 0")
 PROD: Final = Operator("prod", None, 0, _product, "{0} * {1}")
 
