@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="lowering needs torch")
 
-from torch.fx.experimental.dynamic_spec import (  # noqa: E402
+from torch.fx.experimental.dynamic_spec import (
     DictSpec,
     IntVar,
     ObjectSpec,
@@ -22,10 +22,10 @@ from torch.fx.experimental.dynamic_spec import (  # noqa: E402
     TensorSpec,
 )
 
-from shapedsl.diagnostics import ShapeError  # noqa: E402
-from shapedsl.ir import AnyType, ParamKind, Static  # noqa: E402
-from shapedsl.targets.shapes_spec import write  # noqa: E402
-from tests.torch.lowered_by_hand import (  # noqa: E402
+from shapedsl.diagnostics import ShapeError
+from shapedsl.ir import AnyType, ParamKind, Static
+from shapedsl.targets.shapes_spec import write
+from tests.torch.lowered_by_hand import (
     apply,
     both,
     compare,
