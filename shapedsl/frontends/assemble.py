@@ -30,8 +30,6 @@ from ..ir import (
     Const,
     Constraint,
     Drop,
-    Not,
-    Or,
     Origin,
     Param,
     Predicate,
@@ -44,8 +42,9 @@ from ..ir import (
     VariableKind,
     Variadic,
 )
+from ..ir.orient import orient
 from ..ir.walk import free_vars, scalar_sizes, tensor_dims
-from ..ir.write import write_dim, write_predicate
+from ..ir.write import write_predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,35 +74,6 @@ class Declaration:
     span: Span | None = field(default=None, compare=False)
     range_span: Span | None = field(default=None, compare=False)
     multiple_span: Span | None = field(default=None, compare=False)
-
-
-def orient(predicate: Predicate) -> Predicate:
-    """Returns ``predicate`` with each comparison in its one direction.
-
-    A constant stands on the right (``32 > B`` is ``B < 32``); between two sizes ``>`` and ``>=``
-    become ``<`` and ``<=``; ``==`` and ``!=`` have the plainer side (a variable, then the shorter
-    text, then the alphabetically first) on the left.
-    """
-    match predicate:
-        case Compare(op=op, left=left, right=right):
-            if isinstance(left, Const) != isinstance(right, Const):
-                flip = isinstance(left, Const)
-            elif op.name in (">", ">="):
-                flip = True
-            elif op.name in ("==", "!="):
-                flip = _plainness(right) < _plainness(left)
-            else:
-                flip = False
-            return replace(predicate, op=COMPARISONS[op.flipped], left=right, right=left) if flip else predicate
-        case And(args=args) | Or(args=args):
-            return replace(predicate, args=tuple(orient(arg) for arg in args))
-        case Not(arg=arg):
-            return replace(predicate, arg=orient(arg))
-
-
-def _plainness(size: Size) -> tuple[bool, int, str]:
-    text = write_dim(size)
-    return not isinstance(size, Var), len(text), text
 
 
 def constraints_of(
