@@ -13,6 +13,7 @@ CODES: Final[dict[str, str]] = {
     "unknown-language-version": "the file asks for a language version this reader does not know",
     "import-cycle": "files import each other in a circle",
     "input-too-large": "a number, a nesting or a file is beyond what is read",
+    "not-formatted": "formatting would have changed what a file says, so it was left alone",
     # expressions
     "true-division": "`/` was written where `//` is meant",
     "maybe-zero-divisor": "a divisor can be 0",

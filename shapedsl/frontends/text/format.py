@@ -1,0 +1,170 @@
+"""Text → text in the canonical layout, for ``shapedsl fmt``.
+
+Made from the tokens, not from the tree, so that nothing can be lost: what is written is what was
+read, with other space around it. Before::
+
+    dim B  in [ 0,1024 ]
+    def f(x:Tensor[B,2*B]) :   # doubles
+      where B<32
+      # end
+
+After::
+
+    dim B in [0, 1024]
+    def f(x: Tensor[B, 2 * B]):  # doubles
+        where B < 32
+        # end
+
+Invariants: the tokens (but for commas that say nothing, and quotes), the blocks and the comments
+survive, which is checked on every run; formatting twice is formatting once. This module and what it
+imports load neither sympy nor torch, and build no IR: the command must start fast.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...diagnostics import Report, Source
+from .layout import INDENT, Row, lay_out
+from .spacing import comment_text, essence
+from .tokens import CLOSERS, OPENERS, Line, lines_of
+
+_BOM: Final = "\ufeff"
+
+
+def format_text(source: Source, report: Report) -> str | None:
+    """Returns the text of ``source`` in canonical layout, or None, with the reasons in ``report``, if it has errors.
+
+    Args:
+        source: A ``.shapes`` file's text.
+        report: Receives the syntax errors, or ``not-formatted`` if something would have been lost.
+    """
+    from .parse import check_syntax
+
+    if not check_syntax(source, report):
+        return None
+    formatted = layout(source.text)
+    if formatted is None or _substance(formatted) != _substance(source.text):
+        report.error(
+            "not-formatted",
+            f"formatting {source.name} would have changed what it says, so it was left alone",
+            help="please report this text as a bug of the formatter",
+        )
+        return None
+    return formatted
+
+
+def layout(text: str) -> str | None:
+    """Returns ``text``, which is correct, in canonical layout; None if its brackets do not pair."""
+    lines = _joined(lines_of(text.removeprefix(_BOM)))
+    if not all(_paired(line) for line in lines):
+        return None
+    rows: list[Row] = []
+    before = -1  # the level of the line before
+    for line, level in zip(lines, _levels(lines), strict=True):
+        blanks = 0 if level > before else min(line.blanks, 1 if level else 2)
+        rows += [Row("")] * blanks
+        rows += _line_rows(line, level * INDENT, text)
+        before = level
+    return "".join(f"{row}\n" for row in _aligned(rows))
+
+
+def _joined(lines: list[Line]) -> list[Line]:
+    """Returns ``lines`` with an indented ``...`` put behind the ``:`` it belongs to."""
+    result: list[Line] = []
+    for line in lines:
+        alone = [token.text for token in line.tokens] == ["..."]
+        if (
+            alone
+            and result
+            and result[-1].comment is None
+            and result[-1].tokens[-1:]
+            and result[-1].tokens[-1].text == ":"
+        ):
+            head = result.pop()
+            line = Line(head.column, head.blanks, head.tokens + line.tokens, line.comment)
+        result.append(line)
+    return result
+
+
+def _paired(line: Line) -> bool:
+    stack: list[str] = []
+    for token in line.tokens:
+        if token.text in OPENERS:
+            stack.append(token.text)
+        elif token.text in CLOSERS and (not stack or stack.pop() != CLOSERS[token.text]):
+            return False
+    return not stack
+
+
+def _levels(lines: list[Line]) -> list[int]:
+    """Returns how deep each line lies in blocks.
+
+    A comment on its own goes with the statement behind it, unless it is indented deeper: then it
+    stays in the block that it ends.
+    """
+    levels: list[int] = []
+    columns = [0]  # of the open blocks
+    pending: list[Line] = []  # comments whose level the next statement decides
+    for line in [*lines, Line(0, 0)]:
+        if not line.tokens and line.comment is not None:
+            pending.append(line)
+            continue
+        open_before = list(columns)
+        while len(columns) > 1 and line.column < columns[-1]:
+            columns.pop()
+        if line.column > columns[-1]:
+            columns.append(line.column)
+        level = len(columns) - 1
+        for comment in pending:
+            inside = [i for i, column in enumerate(open_before) if column <= comment.column]
+            levels += [max([level, *inside]) if level < len(open_before) - 1 else level]
+        pending = []
+        levels.append(level)
+    return levels[:-1]
+
+
+def _line_rows(line: Line, indent: int, text: str) -> list[Row]:
+    """Returns the rows of a logical line, the comment at its end on the last."""
+    if line.comment is None:
+        return lay_out(line.tokens, text, indent)
+    comment = comment_text(line.comment.text)
+    if not line.tokens:
+        return [Row(" " * indent, comment)]
+    # `# shapedsl: ignore[…]` speaks of its own row: breaking the line would move it away from the rest.
+    keep = "shapedsl:" in comment and "\n" not in text[line.tokens[0].start : line.comment.start]
+    rows = lay_out(line.tokens, text, indent, keep=keep)
+    column = line.comment.start - (text.rfind("\n", 0, line.comment.start) + 1)
+    rows[-1] = rows[-1]._replace(comment=comment, column=column)
+    return rows
+
+
+def _aligned(rows: list[Row]) -> list[str]:
+    """Returns the rows as text: comments two spaces behind, or in one column where neighbors shared one."""
+    result: list[str] = []
+    start = 0
+    while start < len(rows):
+        row, end = rows[start], start + 1
+        if not row.text.strip():
+            result.append(row.text + row.comment if row.comment else "")
+        elif not row.comment:
+            result.append(row.text)
+        else:
+            while end < len(rows) and rows[end].comment and rows[end].text.strip() and rows[end].column == row.column:
+                end += 1
+            run = rows[start:end]
+            width = max(len(r.text) for r in run)
+            result += [f"{r.text:<{width}}  {r.comment}" for r in run]
+        start = end
+    return result
+
+
+def _substance(text: str) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """Returns what formatting keeps: the statements with their levels, and the comments."""
+    lines = _joined(lines_of(text.removeprefix(_BOM)))
+    statements = [
+        (level, essence(line.tokens)) for line, level in zip(lines, _levels(lines), strict=True) if line.tokens
+    ]
+    comments = [token.text for line in lines for token in line.tokens if token.kind == "comment"]
+    comments += [line.comment.text for line in lines if line.comment is not None]
+    return statements, sorted(comment_text(comment) for comment in comments)
