@@ -131,6 +131,16 @@ BLOCKS = {
     "tabs": ("def f():\n\twhere a\n        where b", "def f():\n    where a\n    where b\n"),
     "an indented ellipsis": ("def f():\n    ...  # none\ndim B", "def f(): ...  # none\ndim B\n"),
     "an indented ellipsis behind a comment": ("def f():  # a\n    ...\n", "def f():  # a\n    ...\n"),
+    "an ellipsis among clauses": ("def f():\n  ...\n  where a\n", "def f():\n    ...\n    where a\n"),
+    "an ellipsis under a case": ("def f():\n  case a:\n    ...\n", "def f():\n    case a:\n        ...\n"),
+    "a clause behind the colon": (
+        "class A:\n  def f(x: T=_): where B < 3  # c\n  dim B",
+        "class A:\n    def f(x: T = _):\n        where B < 3  # c\n    dim B\n",
+    ),
+    "documentation over rows": (
+        'def f():\n  """One.\n\n      Two # no comment.\n  """  # c\n  where a',
+        'def f():\n    """One.\n\n      Two # no comment.\n  """  # c\n    where a\n',
+    ),
     "empty": ("", ""),
     "only blank": ("\n  \n\t\n", ""),
     "only a comment": ("\n  # a  \n", "# a\n"),

@@ -22,6 +22,7 @@ imports load neither sympy nor torch, and build no IR: the command must start fa
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from ...diagnostics import Report, Source
@@ -70,21 +71,42 @@ def layout(text: str) -> str | None:
 
 
 def _joined(lines: list[Line]) -> list[Line]:
-    """Returns ``lines`` with an indented ``...`` put behind the ``:`` it belongs to."""
+    """Returns ``lines`` with a body that is only ``...`` behind its ``:``, and any other clause on a line of its own."""
     result: list[Line] = []
-    for line in lines:
-        alone = [token.text for token in line.tokens] == ["..."]
+    for index, line in enumerate(lines):
+        head = result[-1] if result else None
         if (
-            alone
-            and result
-            and result[-1].comment is None
-            and result[-1].tokens[-1:]
-            and result[-1].tokens[-1].text == ":"
+            [token.text for token in line.tokens] == ["..."]
+            and _ends_block(lines, index)
+            and head is not None
+            and head.comment is None
+            and [token.text for token in (*head.tokens[:1], *head.tokens[-1:])] in (["def", ":"], ["class", ":"])
         ):
-            head = result.pop()
-            line = Line(head.column, head.blanks, head.tokens + line.tokens, line.comment)
+            result[-1] = Line(head.column, head.blanks, head.tokens + line.tokens, line.comment)
+            continue
+        end = _head_end(line)
+        if end and [token.text for token in line.tokens[end:]] not in ([], ["..."]):
+            result.append(Line(line.column, line.blanks, line.tokens[:end]))
+            line = Line(line.column + 1, 0, line.tokens[end:], line.comment)
         result.append(line)
     return result
+
+
+def _ends_block(lines: list[Line], index: int) -> bool:
+    following = (later.column for later in islice(lines, index + 1, None) if later.tokens)
+    return next(following, 0) < lines[index].column
+
+
+def _head_end(line: Line) -> int:
+    """Returns how many tokens a def's head has, its colon included; 0 if ``line`` begins no def."""
+    if not line.tokens or line.tokens[0].text != "def":
+        return 0
+    depth = 0
+    for index, token in enumerate(line.tokens):
+        depth += (token.text in OPENERS) - (token.text in CLOSERS)
+        if token.text == ":" and not depth:
+            return index + 1
+    return 0
 
 
 def _paired(line: Line) -> bool:
