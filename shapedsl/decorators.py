@@ -1,0 +1,186 @@
+"""``@shapes`` and ``where``: they write down what was said, and return the very function they got.
+
+Nothing is read here. What was said lies on the function as ``__shapedsl__``, a `shapedsl.surface.facts.Facts`; what torch
+looks for lies there as ``_dynamic_spec``, a `shapedsl.attached.AttachedSpec`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .attached import AttachedSpec
+from .surface.facts import Facts, Predicates, facts_of
+from .surface.symbols import Predicate
+
+TYPE_CHECKING = False  # typing's flag, without importing typing
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
+
+    Target = TypeVar("Target")
+
+
+def _plain_function(target: Any) -> Any:
+    """Returns the function that facts of ``target`` lie on.
+
+    Raises:
+        TypeError: There is none.
+    """
+    function = target
+    if isinstance(function, type):  # a module: its forward
+        function = function.__dict__.get("forward")
+    if isinstance(function, (staticmethod, classmethod)):
+        function = function.__func__
+    if not hasattr(function, "__code__"):
+        kind = f"the class {target.__name__}, which defines no forward" if isinstance(target, type) else repr(target)
+        raise TypeError(f"shapes and where decorate functions, not {kind}; pass spec= to sd.compile instead")
+    return function
+
+
+def _record(target: Any) -> Facts:
+    """Returns the facts of ``target``, new ones if need be."""
+    function = _plain_function(target)
+    facts = facts_of(function)
+    if facts is None:
+        facts = function.__shapedsl__ = Facts(function.__code__)
+        function._dynamic_spec = AttachedSpec(function)
+    return facts
+
+
+def _predicate_text(predicate: object) -> str:
+    """Returns a predicate's text.
+
+    Raises:
+        TypeError: It is none: Python evaluated ``B in {2, 4}`` or ``B == "x"`` to a bool, or it is a size.
+    """
+    if isinstance(predicate, Predicate):
+        return predicate.text
+    if isinstance(predicate, str):
+        return predicate
+    if isinstance(predicate, bool):
+        raise TypeError(f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")')
+    raise TypeError(f"where() takes predicates, B < 32 or text, not {predicate!r}")
+
+
+class Where(Predicates):
+    """Predicates that are a decorator too."""
+
+    __slots__ = ()
+
+    def __call__(self, target: Target) -> Target:
+        """Returns ``target`` itself, with these predicates noted before those that are there already.
+
+        Raises:
+            TypeError: ``target`` is no function, method or module class.
+        """
+        facts = _record(target)
+        facts.wheres[:0] = self.texts  # decorators apply from the bottom up
+        return target
+
+
+def where(*predicates: object) -> Where:
+    """Returns a decorator (and ``Annotated`` metadata) that states what holds of the sizes.
+
+    The decorator returns the function it got and attaches the spec, as `shapes` does; the two work in either order.
+
+    Args:
+        predicates: Text, ``"0 <= B <= 1024"``, with a message if wanted: ``'B < 32 "small batches"'``;
+            or objects of `shapedsl.dims`: ``B < 32``, ``(B < 32) | (D % 8 == 0)``.
+
+    Raises:
+        TypeError: One is no predicate. A chain, ``and`` or ``min`` of objects raises by itself.
+
+    Example:
+        >>> from shapedsl.dims import B
+        >>> where(0 <= B, "B < 32")
+        where('B >= 0', 'B < 32')
+    """
+    return Where(tuple([_predicate_text(predicate) for predicate in predicates]))
+
+
+def shapes(
+    target: Any = None,
+    /,
+    *,
+    hints: Mapping[str, int] | None = None,
+    consts: Mapping[str, int | None] | None = None,
+    params: Mapping[str, object] | None = None,
+    returns: object = None,
+    where: object = None,
+    attach: bool = True,
+    check: bool = False,
+    **parameters: object,
+) -> Any:
+    """Returns the same function, known to have shapes: ``@shapes``, ``@shapes(hints=…)``, ``@shapes('''case B == 1''')``.
+
+    It attaches a spec that ``torch.compile``, ``torch.export.export`` and ``make_fx`` find by
+    themselves. Nothing is read before someone asks; a wrong spec raises then.
+
+    Args:
+        target: The function, method or module class (bare ``@shapes``); or clauses as they stand in the
+            body of a ``def`` of a ``.shapes`` file.
+        hints: Sizes to optimize for, by name.
+        consts: Names that are constants: ``{"HD": 128}``; None for a static size, taken from the example.
+        params: Types by parameter name, where a name clashes with one of these arguments.
+        returns: The return type, as a parameter's.
+        where: A predicate or a sequence of them, as `where` takes them.
+        attach: False only describes: torch does not see the spec.
+        check: Wrap the function: each call is checked first and raises ``ShapeError``.
+        parameters: Types by parameter name: a string is what stands inside ``Tensor[…]``; else an annotation.
+
+    Raises:
+        TypeError: ``target`` is no function, or ``where`` holds no predicate.
+
+    Example:
+        >>> @shapes(x="B, D", w="D, D", returns="B, D", where="B < 32")
+        ... def project(x, w):
+        ...     return x @ w
+    """
+    text = target if isinstance(target, str) else None
+
+    def decorate(function: Any) -> Any:
+        facts = _record(function)
+        facts.shapes = True
+        if hints:
+            facts.hints = {**facts.hints, **hints}
+        if consts:
+            facts.consts = {**facts.consts, **consts}
+        if params or parameters:
+            facts.params = {**facts.params, **parameters, **(params or {})}
+        if returns is not None:
+            facts.returns = returns
+        if where is not None:
+            several = (where,) if isinstance(where, (str, Predicate)) else where.texts if isinstance(where, Where) else where
+            facts.wheres[:0] = [_predicate_text(predicate) for predicate in several]  # type: ignore[attr-defined]
+        if text is not None:
+            facts.clauses.insert(0, text)
+        if not attach:
+            facts.attach = False
+            _plain_function(function).__dict__.pop("_dynamic_spec", None)
+        return _checked(function) if check else function
+
+    return decorate if target is None or text is not None else decorate(target)
+
+
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a wrapper that checks each call; the checker is made at the first one."""
+    import functools
+
+    checker: Callable[..., object] | None = None
+
+    @functools.wraps(function, updated=())  # a copied _dynamic_spec would name parameters the wrapper lacks
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        nonlocal checker
+        torch = sys.modules.get("torch")
+        if torch is None or not torch.compiler.is_compiling():
+            if checker is None:
+                from .api import checker_of
+
+                checker = checker_of(function)
+            checker(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+__all__ = ["Where", "shapes", "where"]
