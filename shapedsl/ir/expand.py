@@ -109,6 +109,7 @@ def expand(
         tuple(param.name for param in params),
         tuple(found.key),
         tuple(sorted((name, n) for name, (n, _) in found.lengths.items())),
+        tuple(sorted(lengths.items())),
     )
 
 

@@ -47,6 +47,7 @@ class Expanded:
         present: Names of the parameters that were passed; an omitted default has no leaf.
         structure: A hashable key: equal for arguments that give equal expansions.
         lengths: Each ``const n = _`` that names a sequence's length, with its value, sorted by name.
+        ranks: Each variadic of known rank, with how many dims it stands for, sorted by name.
     """
 
     signature: Signature
@@ -54,6 +55,7 @@ class Expanded:
     present: tuple[str, ...]
     structure: object = None
     lengths: tuple[tuple[str, int], ...] = ()
+    ranks: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

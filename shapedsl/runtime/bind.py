@@ -1,0 +1,59 @@
+"""``spec.bind``: the sizes of a call by name, e.g. ``{"B": 8, "batch": (2, 3)}``.
+
+Sizes must agree with each other (one ``B``, ``2 * B`` even); assumptions are not looked at, so that
+one can ask for the sizes of a call that a spec excludes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from ..ir import Signature
+from ..ir.expanded import Expanded
+from .code import Code
+from .guard import Guard
+from .parameters import of_python, of_spec
+from .select import Selector
+from .tensors import Tensors
+
+Sizes = dict[str, "int | tuple[int, ...]"]
+
+
+class _Sizes:
+    """Returns the sizes: variadics as tuples, anonymous dims left out, sorted by name."""
+
+    def prologue(self, code: Code) -> list[str]:
+        del code
+        return []
+
+    def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
+        del code
+        entries: dict[str, str] = {}
+        elements: set[str] = set()
+        for name, rank in expanded.ranks:
+            axes = [f"{name}[{axis}]" for axis in range(rank)]
+            # the rank of a variadic may be fixed although no tensor of it was passed
+            if all(axis in checked.sizes for axis in axes):
+                entries[name] = "(" + "".join(f"{checked.sizes[axis]}, " for axis in axes) + ")"
+            elements.update(axes)
+        named = {name: value for name, value in checked.sizes.items() if name not in elements and name[0] != "?"}
+        entries.update(named)
+        return ["return {" + ", ".join(f"{name!r}: {entries[name]}" for name in sorted(entries)) + "}"]
+
+
+def binder(signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None) -> Callable[..., Sizes]:
+    """Returns ``bind(*args, **kwargs)``, which takes what the callable takes.
+
+    Args:
+        signature: Resolved.
+        tensors: What a tensor is.
+        parameters: The callable's own; without it the parameters that the spec lists.
+
+    Returns:
+        A plain function. It raises `ShapeError` where sizes contradict each other, or ranks, dtypes or
+        kinds of values are wrong; and Python's TypeError for a call that does not fit the parameters.
+    """
+    params = of_spec(signature) if parameters is None else of_python(parameters)
+    name = signature.name.rpartition(".")[2]
+    return Selector(signature, params, tensors, _Sizes(), name=name, where=False).front()

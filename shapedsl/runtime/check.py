@@ -1,0 +1,44 @@
+"""``spec.check``: does a call satisfy its spec? About a microsecond a tensor, and an explanation if not."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from ..ir import Signature
+from ..ir.expanded import Expanded
+from .code import Code
+from .guard import Guard
+from .parameters import of_python, of_spec
+from .select import Selector
+from .tensors import Tensors
+
+
+class _Nothing:
+    """A call that satisfies its spec returns nothing."""
+
+    def prologue(self, code: Code) -> list[str]:
+        del code
+        return []
+
+    def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
+        del code, checked, expanded
+        return ["return None"]
+
+
+def checker(signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None) -> Callable[..., None]:
+    """Returns ``check(*args, **kwargs)``, which takes what the callable takes.
+
+    Args:
+        signature: Resolved.
+        tensors: What a tensor is.
+        parameters: The callable's own; without it the parameters that the spec lists.
+
+    Returns:
+        A plain function. It raises `ShapeError` (``shape-violation``, ``rank-mismatch``,
+        ``dtype-mismatch``, ``type-mismatch``), and Python's TypeError for a call that does not fit the
+        parameters. Static parts are not looked at.
+    """
+    params = of_spec(signature) if parameters is None else of_python(parameters)
+    name = signature.name.rpartition(".")[2]
+    return Selector(signature, params, tensors, _Nothing(), name=name).front()

@@ -1,0 +1,261 @@
+"""Say why a call does not satisfy its spec. Slow and thorough; it runs after a fast check failed.
+
+It reports everything that is wrong at the first level at which something is: structure (ranks,
+lengths, kinds of values), then dtypes, then sizes that disagree, then assumptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from ..diagnostics import Report, Span
+from ..ir import (
+    Attribute,
+    Compare,
+    Const,
+    Constraint,
+    Dtype,
+    Item,
+    MappingType,
+    ObjectType,
+    Origin,
+    Path,
+    SequenceType,
+    Signature,
+    Size,
+    TensorType,
+    Type,
+    Var,
+)
+from ..ir.expand import expand
+from ..ir.expanded import Expanded, Leaf
+from ..ir.walk import evaluate, free_vars, holds
+from ..ir.write import write_dim
+from .plan import Bind, Solve, Step, Verify, plan
+from .tensors import Tensors
+
+
+def explain(
+    signature: Signature,
+    arguments: Mapping[str, object],
+    tensors: Tensors,
+    report: Report,
+    *,
+    where: bool = True,
+) -> None:
+    """Reports why ``arguments`` do not satisfy ``signature``.
+
+    Args:
+        signature: Not expanded.
+        arguments: Parameter → value; without omitted defaults.
+        tensors: What a tensor is.
+        report: Receives ``type-mismatch``, ``rank-mismatch``, ``dtype-mismatch``, ``shape-violation``.
+        where: Whether the assumptions are looked at; that dims are not negative is in any case.
+    """
+    expanded = expand(signature, arguments, is_tensor=tensors.is_tensor, report=report)
+    if expanded is None:
+        return
+    _dtypes(expanded, arguments, tensors, report)
+    if report.errors:
+        return
+    found = _Sizes(expanded, arguments, report)
+    found.find()
+    if report.errors:
+        return
+    for constraint in expanded.signature.constraints:
+        if where or constraint.origin is Origin.DIM:
+            found.test(constraint)
+
+
+def value_at(path: Path, arguments: Mapping[str, object]) -> object:
+    """Returns the part of an argument at ``path``."""
+    value: Any = arguments[path.root]
+    for step in path.steps:
+        value = getattr(value, step.name) if isinstance(step, Attribute) else value[step.key]
+    return cast("object", value)
+
+
+class _Sizes:
+    """The sizes of one call, and how messages speak of them."""
+
+    def __init__(self, expanded: Expanded, arguments: Mapping[str, object], report: Report) -> None:
+        self.expanded = expanded
+        self.report = report
+        self.plan = plan(expanded.leaves, (name for name, _ in expanded.lengths))
+        self.sizes: dict[str, int] = dict(expanded.lengths)
+        self.shapes: list[tuple[int, ...]] = []
+        for leaf in expanded.leaves:
+            value: Any = value_at(leaf.path, arguments)
+            self.shapes.append((value,) if leaf.scalar else tuple(value.shape))
+
+    def actual(self, step: Step) -> int:
+        return self.shapes[step.slot.leaf][step.slot.axis]
+
+    def leaf(self, step: Step) -> Leaf:
+        return self.expanded.leaves[step.slot.leaf]
+
+    def find(self) -> None:
+        """Follows the plan; reports sizes that do not fit."""
+        for step in self.plan.steps:
+            actual = self.actual(step)
+            match step:
+                case Bind(variable=name):
+                    self.sizes[name] = actual
+                case Solve(variable=name, coefficient=coefficient, rest=rest, size=size):
+                    known = self.value(rest)
+                    if known is None:
+                        self.undefined(step, size)
+                        continue
+                    value, remainder = divmod(actual - known, coefficient)
+                    if remainder:
+                        self.mismatch(step, size, f"{write_dim(size)} for some {name}", skip=name)
+                    else:
+                        self.sizes[name] = value
+                case Verify(size=size):
+                    if not self.sizes.keys() >= set(free_vars(size)):
+                        continue  # an earlier step failed, and was reported
+                    expected = self.value(size)
+                    if expected is None:
+                        self.undefined(step, size)
+                    elif expected != actual:
+                        text = write_dim(size)
+                        self.mismatch(step, size, text if text == str(expected) else f"{text} = {expected}")
+
+    def value(self, size: Size) -> int | None:
+        """Returns the value of ``size``, or None where a divisor is 0 or a variable is not known."""
+        try:
+            return evaluate(size, self.sizes)
+        except (ZeroDivisionError, KeyError):
+            return None
+
+    def place(self, name: str) -> str:
+        """Returns where ``name`` was read, e.g. ``x.shape[0]``, or ``x.shape[0] = 2 * B``."""
+        slot = self.plan.places.get(name)
+        if slot is None:
+            return "a length"
+        leaf = self.expanded.leaves[slot.leaf]
+        dim = leaf.dims[slot.axis]
+        return leaf.place(slot.axis) + ("" if isinstance(dim, Var) else f" = {write_dim(dim)}")
+
+    def read_at(self, name: str) -> Span | None:
+        """Returns the span of the dim that ``name`` was read off."""
+        slot = self.plan.places.get(name)
+        return None if slot is None else self.expanded.leaves[slot.leaf].dims[slot.axis].span
+
+    def notes(self, names: Iterator[str] | None = None, skip: str = "") -> tuple[str, ...]:
+        shown = self.sizes if names is None else dict.fromkeys(names)
+        return tuple(
+            f"{name} = {self.sizes[name]}, from {self.place(name)}"
+            for name in shown
+            if name in self.sizes and name != skip and not name.startswith("?")
+        )
+
+    def witness(self) -> tuple[tuple[str, int], ...]:
+        return tuple(sorted((name, n) for name, n in self.sizes.items() if not name.startswith("?")))
+
+    def mismatch(self, step: Step, size: Size, expected: str, skip: str = "") -> None:
+        leaf = self.leaf(step)
+        self.report.error(
+            "shape-violation",
+            f"{leaf.place(step.slot.axis)} is {self.actual(step)}, expected {expected}",
+            at=size.span or leaf.span,
+            label=f"{self.actual(step)} here",
+            also=[(self.read_at(name), f"{name} = {self.sizes[name]}") for name in free_vars(size) if name != skip],
+            note=self.notes(free_vars(size), skip),
+            witness=self.witness(),
+        )
+
+    def undefined(self, step: Step, size: Size) -> None:
+        leaf = self.leaf(step)
+        self.report.error(
+            "shape-violation",
+            f"{leaf.place(step.slot.axis)} is {self.actual(step)}, but {write_dim(size)} divides by 0",
+            at=size.span or leaf.span,
+            note=self.notes(free_vars(size)),
+            witness=self.witness(),
+        )
+
+    def test(self, constraint: Constraint) -> None:
+        """Reports ``constraint`` if it does not hold."""
+        names = list(dict.fromkeys(free_vars(constraint.predicate)))
+        if not self.sizes.keys() >= set(names):
+            return
+        try:
+            if holds(constraint.predicate, self.sizes):
+                return
+            got = self.got(constraint, names)
+            headline = f"{got}, expected {constraint.text}"
+        except ZeroDivisionError:
+            headline = f"{constraint.text} divides by 0"
+        if constraint.message:
+            headline += f": {constraint.message}"
+        self.report.error(
+            "shape-violation",
+            headline,
+            at=constraint.span,
+            label=constraint.message or ", ".join(f"{name} = {self.sizes[name]}" for name in names),
+            also=constraint.notes,
+            note=self.notes(),
+            witness=self.witness(),
+        )
+
+    def got(self, constraint: Constraint, names: list[str]) -> str:
+        """Returns the subject of a headline: the place for a plain bound, else the names' values."""
+        match constraint.predicate:
+            case Compare(left=Var(name=name), right=Const()) if name in self.plan.places:
+                slot = self.plan.places[name]
+                leaf = self.expanded.leaves[slot.leaf]
+                if isinstance(leaf.dims[slot.axis], Var):
+                    return f"{leaf.place(slot.axis)} is {self.sizes[name]}"
+            case _:
+                pass
+        return ", ".join(f"{name} is {self.sizes[name]}" for name in names)
+
+
+def _dtypes(expanded: Expanded, arguments: Mapping[str, object], tensors: Tensors, report: Report) -> None:
+    """Reports tensors of another dtype, and two dtypes under one name."""
+    first: dict[str, tuple[object, Path]] = {}
+    for param in expanded.signature.params:
+        for path, type_, dtype in _declared(param.type, Path(param.name)):
+            tensor: Any = value_at(path, arguments)
+            actual: object = tensor.dtype
+            if actual not in tensors.dtypes.get(dtype.name, frozenset()):
+                report.error(
+                    "dtype-mismatch",
+                    f"{path} is {_name(actual)}, expected {dtype.name}",
+                    at=type_.span,
+                    label=f"expects {dtype.name}",
+                )
+            elif dtype.variable is not None:
+                other, place = first.setdefault(dtype.variable, (actual, path))
+                if other != actual:
+                    report.error(
+                        "dtype-mismatch",
+                        f"{path} is {_name(actual)}, expected {dtype.variable} = {_name(other)}",
+                        at=type_.span,
+                        label=f"expects {_name(other)}",
+                        note=f"{dtype.variable} is {_name(other)}, from {place}",
+                    )
+
+
+def _name(dtype: object) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _declared(type_: Type, path: Path) -> Iterator[tuple[Path, TensorType, Dtype]]:
+    """Yields the tensors of ``type_`` that declare a dtype."""
+    match type_:
+        case TensorType(dtype=dtype) if dtype is not None:
+            yield path, type_, dtype
+        case SequenceType(items=items):
+            for index, item in enumerate(items):
+                yield from _declared(item, Path(path.root, (*path.steps, Item(index))))
+        case MappingType(entries=entries):
+            for key, entry in entries:
+                yield from _declared(entry, Path(path.root, (*path.steps, Item(key))))
+        case ObjectType(fields=fields):
+            for name, inner in fields:
+                yield from _declared(inner, Path(path.root, (*path.steps, Attribute(name))))
+        case _:
+            pass
