@@ -1,0 +1,42 @@
+"""Files of any number of specs, with what real ones hold: ranges, residues, derived dims, containers, dtypes."""
+
+from __future__ import annotations
+
+FIRST_FILE = """\
+# project.shapes
+language 1
+
+dim B in [0, 1024] hint 8
+dim D hint 64
+
+def project(x: Tensor[B, D], w: Tensor[D, D]) -> Tensor[B, D]:
+    where B < 32
+"""
+
+_KINDS = (
+    """\
+def project_{i}(x: Tensor[B, D], w: Tensor[D, D]) -> Tensor[B, D]:
+    where B < {bound}
+""",
+    """\
+def attend_{i}(q: float16[B, 12, T, 64], k: float16[B, 12, S, 64], mask: bool[B, 1, T, S]) -> float16[B, 12, T, 64]:
+    dim T in [1, {bound}] hint 16
+    where T <= S, S <= 4 * {bound}
+""",
+    """\
+def decode_{i}(ids: int64[B, 1], past: [(float16[B, 8, P, 64], float16[B, 8, P, 64])] * 4, step: Scalar[n]) -> Tensor[B, P + 1]:
+    int n in [0, {bound}]
+    where n <= P  # the cache is never behind
+""",
+    """\
+def pool_{i}(image: floating[B, 3, 2 * H, 2 * W], sizes: {{"h": Scalar, "w": Scalar}} = _) -> floating[B, 3, H, W]:
+    dim H, W in [1, {bound}] multiple of 4
+    where H == W or H * W <= 65536
+""",
+)
+
+
+def specs(count: int) -> str:
+    """Returns a file of ``count`` specs."""
+    head = "language 1\n\ndim B in [1, 1024] hint 8\ndim D hint 64\n\n"
+    return head + "\n".join(_KINDS[i % len(_KINDS)].format(i=i, bound=32 + i % 200) for i in range(count))
