@@ -4,6 +4,9 @@ A node is an object whose ``"node"`` names its class; fields at their default ar
 and secondary notes too. Numbers stay Python ints, so sizes beyond 2**53 need a reader that keeps them.
 """
 
+# What a JSON document holds is unknown until it has been looked at, which is all that this module does.
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import json

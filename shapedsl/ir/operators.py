@@ -4,6 +4,9 @@ Every stage reads these rows: the parser for names and arity, the writer for pre
 evaluator and the tests for Python's meaning, the torch writer for torch's spelling.
 """
 
+# The functions of `operator` take anything, which the stubs spell as unknown.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportArgumentType=false
+
 from __future__ import annotations
 
 import operator

@@ -80,7 +80,8 @@ def evaluate(size: Size, sizes: Mapping[str, int]) -> int:
             return sizes[name]
         case Apply(op=op, args=args):
             return op.python(*[evaluate(arg, sizes) for arg in args])
-    raise TypeError(f"not a size: {size!r}")
+        case Variadic():
+            raise TypeError(f"a variadic has no one value: {size!r}")
 
 
 def holds(node: Predicate, sizes: Mapping[str, int]) -> bool:
