@@ -1,0 +1,75 @@
+"""A language for tensor shapes: one spec, obeyed by ``torch.compile``, ``torch.export`` and ``make_fx``.
+
+Importing this package loads none of lark, sympy or torch; each public name is loaded when it is first used.
+
+Example:
+    >>> import shapedsl as sd
+    >>> spec = sd.loads("def f(x: Tensor[B, D]): where B < 32")["f"]
+    >>> print(spec.normalize())
+    def f(x: Tensor[B, D]):
+        dim B in [0, 31]
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+# public name -> the module that defines it
+_EXPORTS = {
+    "Scalar": "annotations",
+    "Shape": "annotations",
+    "Tensor": "annotations",
+    "shapes": "annotations",
+    "where": "annotations",
+    "ShapeError": "diagnostics",
+    "ShapeWarning": "diagnostics",
+    "Spec": "api",
+    "SpecFile": "api",
+    "attach": "api",
+    "compile": "api",
+    "export": "api",
+    "from_json": "api",
+    "from_torch": "api",
+    "load": "api",
+    "loads": "api",
+    "make_fx": "api",
+    "spec_of": "api",
+}
+
+__all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked
+
+TYPE_CHECKING = False  # typing's flag, without importing typing
+if TYPE_CHECKING:
+    from .annotations import Scalar as Scalar
+    from .annotations import Shape as Shape
+    from .annotations import Tensor as Tensor
+    from .annotations import shapes as shapes
+    from .annotations import where as where
+    from .api import Spec as Spec
+    from .api import SpecFile as SpecFile
+    from .api import attach as attach
+    from .api import compile as compile  # noqa: A004
+    from .api import export as export
+    from .api import from_json as from_json
+    from .api import from_torch as from_torch
+    from .api import load as load
+    from .api import loads as loads
+    from .api import make_fx as make_fx
+    from .api import spec_of as spec_of
+    from .diagnostics import ShapeError as ShapeError
+    from .diagnostics import ShapeWarning as ShapeWarning
+else:  # a type checker that saw this would take any name for good
+
+    def __getattr__(name: str) -> object:
+        module = _EXPORTS.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(f"{__name__}.{module}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTS})
