@@ -137,7 +137,7 @@ def test_enough_signatures_are_expressible() -> None:
 def by_hand() -> list[tuple[Callable[..., object], str]]:
     """The same in both languages, as people write them."""
     from shapedsl import Scalar, Shape, Tensor, shapes, where
-    from shapedsl.dims import B, D, S
+    from shapedsl.dims import B, D, S, n
     from shapedsl.dtypes import floating, int64
 
     L = typing.Literal
@@ -151,7 +151,7 @@ def by_hand() -> list[tuple[Callable[..., object], str]]:
     def logic(x: Tensor[B, S]) -> None: ...
 
     @shapes("int n in [0, 4]\ncase one: n == 1\notherwise")
-    def scalars(x: Tensor["B", "2*B + n"], n: Scalar["n"]) -> None: ...
+    def scalars(x: Tensor[B, L["2*B + n"]], n: Scalar[n]) -> None: ...
 
     @shapes
     def annotated(
