@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 import textwrap
-import typing
 from collections.abc import Callable
 from typing import Annotated, Any, Optional, TypedDict
+from typing import Literal as L
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -139,8 +139,6 @@ def by_hand() -> list[tuple[Callable[..., object], str]]:
     from shapedsl import Scalar, Shape, Tensor, shapes, where
     from shapedsl.dims import B, D, S, n
     from shapedsl.dtypes import floating, int64
-
-    L = typing.Literal
 
     @shapes(hints={"B": 8})
     @where(B < 32, D % 8 == 0)
