@@ -105,7 +105,7 @@ class Structure:
     def _mismatch(self, type_: Type, value: object, path: Path, expected: str) -> None:
         self.report.error(
             "type-mismatch",
-            f"{path} is {describe(value)}, expected {expected}",
+            f"`{path}` is {describe(value)}, expected {expected}",
             at=type_.span,
             label=f"expects {expected}",
         )
@@ -131,7 +131,7 @@ class Structure:
                     if rank is None:
                         self.report.error(
                             "unknown-rank",
-                            f"the rank of {path} must be known here",
+                            f"the rank of `{path}` must be known here",
                             at=dim.span or type_.span,
                             label="any number of dims",
                             help="pass example arguments, or write `_` for each dim",
@@ -152,7 +152,7 @@ class Structure:
     def _wrong_rank(self, type_: TensorType, path: Path, rank: int, expected: int) -> None:
         dims = type_.dims or ()
         places = [
-            f"*{dim.name} has {_count(self.ranks[dim.name][0], 'dim')}, from {self.ranks[dim.name][1]}"
+            f"`*{dim.name}` has {_count(self.ranks[dim.name][0], 'dim')}, from {self.ranks[dim.name][1]}"
             for dim in dims
             if isinstance(dim, Variadic) and dim.name in self.ranks
         ]
@@ -160,7 +160,7 @@ class Structure:
         wanted = f"at least {_count(len(dims) - 1, 'dim')}" if open_ended else str(expected)
         self.report.error(
             "rank-mismatch",
-            f"{path} has {_count(rank, 'dim')}, expected {wanted}",
+            f"`{path}` has {_count(rank, 'dim')}, expected {wanted}",
             at=type_.span,
             label=f"{wanted} expected",
             note=places,
@@ -172,13 +172,13 @@ class Structure:
             if here is None:
                 self.report.error(
                     "unknown-rank",
-                    f"the number of dims in *{name} must be known here",
+                    f"the number of dims in `*{name}` must be known here",
                     at=dim.span,
                     label="any number of dims",
                     help=f"pass example arguments, or write `rank {name} = 2`",
                 )
                 return None
-            self.ranks[name] = (max(here, 0), str(path))
+            self.ranks[name] = (max(here, 0), f"`{path}`")
             self.key.append((name, max(here, 0)))
         return self.ranks[name][0]
 
@@ -228,11 +228,11 @@ class Structure:
                 return self._same_length(type_, actual, n * count, path)
             case Var(name=name):
                 if actual is None:
-                    self._no_length(type_, path, f"give {name} a value")
+                    self._no_length(type_, path, f"give `{name}` a value")
                     return None
-                n, place = self.lengths.setdefault(name, (actual // max(count, 1), str(path)))
+                n, place = self.lengths.setdefault(name, (actual // max(count, 1), f"`{path}`"))
                 self.key.append((name, n))
-                note = () if place == str(path) else f"{name} = {n}, from the length of {place}"
+                note = () if place == f"`{path}`" else f"`{name}` is {n}, from the length of {place}"
                 return self._same_length(type_, actual, n * count, path, note)
             case None:
                 pass
@@ -249,7 +249,7 @@ class Structure:
         if actual < count and type_.rest is Rest.STATIC:
             self.report.error(
                 "shape-violation",
-                f"{path} has length {actual}, expected at least {count}",
+                f"`{path}` has length {actual}, expected at least {count}",
                 at=type_.span,
                 label=f"at least {count}",
             )
@@ -265,7 +265,7 @@ class Structure:
             return expected
         self.report.error(
             "shape-violation",
-            f"{path} has length {actual}, expected {expected}",
+            f"`{path}` has length {actual}, expected {expected}",
             at=type_.span,
             label=f"length {expected}",
             note=note,
@@ -275,7 +275,7 @@ class Structure:
     def _no_length(self, type_: SequenceType, path: Path, cure: str) -> None:
         self.report.error(
             "unknown-length",
-            f"the length of {path} must be known here",
+            f"the length of `{path}` must be known here",
             at=type_.span,
             label="any number of items",
             help=f"pass example arguments, or {cure}",
@@ -295,7 +295,7 @@ class Structure:
                 if key not in values and not isinstance(inner, OptionalType):
                     self.report.error(
                         "type-mismatch",
-                        f"{path} has no key {quote(key)}",
+                        f"`{path}` has no key `{quote(key)}`",
                         at=inner.span or type_.span,
                         label="expected here",
                     )
@@ -312,7 +312,7 @@ class Structure:
                 if not hasattr(value, name):
                     self.report.error(
                         "type-mismatch",
-                        f"{path} is {describe(value)}, which has no attribute {name}",
+                        f"`{path}` is {describe(value)}, which has no attribute `{name}`",
                         at=inner.span or type_.span,
                         label="expected here",
                     )
@@ -328,7 +328,7 @@ class Structure:
                 return self._fresh(None, dim.span, "")
             self.report.error(
                 "unknown-rank",
-                f"the number of dims in *{name} must be known here",
+                f"the number of dims in `*{name}` must be known here",
                 at=dim.span,
                 help=f"pass example arguments, or write `rank {name} = 2`",
             )

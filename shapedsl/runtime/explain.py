@@ -109,7 +109,7 @@ class _Sizes:
                         continue
                     value, remainder = divmod(actual - known, coefficient)
                     if remainder:
-                        self.mismatch(step, size, f"{write_dim(size)} for some {name}", skip=name)
+                        self.mismatch(step, size, f"`{write_dim(size)}` for some `{name}`", skip=name)
                     else:
                         self.sizes[name] = value
                 case Verify(size=size):
@@ -120,7 +120,7 @@ class _Sizes:
                         self.undefined(step, size)
                     elif expected != actual:
                         text = write_dim(size)
-                        self.mismatch(step, size, text if text == str(expected) else f"{text} = {expected}")
+                        self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
 
     def value(self, size: Size) -> int | None:
         """Returns the value of ``size``, or None where a divisor is 0 or a variable is not known."""
@@ -130,24 +130,23 @@ class _Sizes:
             return None
 
     def place(self, name: str) -> str:
-        """Returns where ``name`` was read, e.g. ``x.shape[0]``, or ``x.shape[0] = 2 * B``."""
+        """Returns where ``name`` was read, e.g. ```x.shape[0]`, which is `2 * B```."""
         slot = self.plan.places.get(name)
         if slot is None:
-            return "a length"
+            return "the length of a sequence"
         leaf = self.expanded.leaves[slot.leaf]
         dim = leaf.dims[slot.axis]
-        return leaf.place(slot.axis) + ("" if isinstance(dim, Var) else f" = {write_dim(dim)}")
+        return f"`{leaf.place(slot.axis)}`" + ("" if isinstance(dim, Var) else f", which is `{write_dim(dim)}`")
 
     def read_at(self, name: str) -> Span | None:
         """Returns the span of the dim that ``name`` was read off."""
         slot = self.plan.places.get(name)
         return None if slot is None else self.expanded.leaves[slot.leaf].dims[slot.axis].span
 
-    def notes(self, names: Iterator[str] | None = None, skip: str = "") -> tuple[str, ...]:
-        shown = self.sizes if names is None else dict.fromkeys(names)
+    def notes(self, names: Iterator[str], skip: str = "") -> tuple[str, ...]:
         return tuple(
-            f"{name} = {self.sizes[name]}, from {self.place(name)}"
-            for name in shown
+            f"`{name}` is {self.sizes[name]}, from {self.place(name)}"
+            for name in dict.fromkeys(names)
             if name in self.sizes and name != skip and not name.startswith("?")
         )
 
@@ -158,7 +157,7 @@ class _Sizes:
         leaf = self.leaf(step)
         self.report.error(
             "shape-violation",
-            f"{leaf.place(step.slot.axis)} is {self.actual(step)}, expected {expected}",
+            f"`{leaf.place(step.slot.axis)}` is {self.actual(step)}, expected {expected}",
             at=size.span or leaf.span,
             label=f"{self.actual(step)} here",
             also=[(self.read_at(name), f"{name} = {self.sizes[name]}") for name in free_vars(size) if name != skip],
@@ -170,7 +169,7 @@ class _Sizes:
         leaf = self.leaf(step)
         self.report.error(
             "shape-violation",
-            f"{leaf.place(step.slot.axis)} is {self.actual(step)}, but {write_dim(size)} divides by 0",
+            f"`{leaf.place(step.slot.axis)}` is {self.actual(step)}, but `{write_dim(size)}` divides by 0",
             at=size.span or leaf.span,
             note=self.notes(free_vars(size)),
             witness=self.witness(),
@@ -185,9 +184,9 @@ class _Sizes:
             if holds(constraint.predicate, self.sizes):
                 return
             got = self.got(constraint, names)
-            headline = f"{got}, expected {constraint.text}"
+            headline = f"{got}, expected `{constraint.text}`"
         except ZeroDivisionError:
-            headline = f"{constraint.text} divides by 0"
+            headline = f"`{constraint.text}` divides by 0"
         if constraint.message:
             headline += f": {constraint.message}"
         self.report.error(
@@ -196,7 +195,7 @@ class _Sizes:
             at=constraint.span,
             label=constraint.message or ", ".join(f"{name} = {self.sizes[name]}" for name in names),
             also=constraint.notes,
-            note=self.notes(),
+            note=self.notes(iter(names)),
             witness=self.witness(),
         )
 
@@ -207,10 +206,10 @@ class _Sizes:
                 slot = self.plan.places[name]
                 leaf = self.expanded.leaves[slot.leaf]
                 if isinstance(leaf.dims[slot.axis], Var):
-                    return f"{leaf.place(slot.axis)} is {self.sizes[name]}"
+                    return f"`{leaf.place(slot.axis)}` is {self.sizes[name]}"
             case _:
                 pass
-        return ", ".join(f"{name} is {self.sizes[name]}" for name in names)
+        return " and ".join(f"`{name}` is {self.sizes[name]}" for name in names)
 
 
 def _dtypes(expanded: Expanded, arguments: Mapping[str, object], tensors: Tensors, report: Report) -> None:
@@ -223,7 +222,7 @@ def _dtypes(expanded: Expanded, arguments: Mapping[str, object], tensors: Tensor
             if actual not in tensors.dtypes.get(dtype.name, frozenset()):
                 report.error(
                     "dtype-mismatch",
-                    f"{path} is {_name(actual)}, expected {dtype.name}",
+                    f"`{path}` is {_name(actual)}, expected {dtype.name}",
                     at=type_.span,
                     label=f"expects {dtype.name}",
                 )
@@ -232,10 +231,10 @@ def _dtypes(expanded: Expanded, arguments: Mapping[str, object], tensors: Tensor
                 if other != actual:
                     report.error(
                         "dtype-mismatch",
-                        f"{path} is {_name(actual)}, expected {dtype.variable} = {_name(other)}",
+                        f"`{path}` is {_name(actual)}, expected `{dtype.variable}` = {_name(other)}",
                         at=type_.span,
                         label=f"expects {_name(other)}",
-                        note=f"{dtype.variable} is {_name(other)}, from {place}",
+                        note=f"`{dtype.variable}` is {_name(other)}, from `{place}`",
                     )
 
 

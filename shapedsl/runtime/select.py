@@ -113,7 +113,7 @@ class Selector:
         for param in self.listed:
             spelled, default = self.spelled[param.name], defaults[param.name]
             parts = list(probe.parts(param.type, spelled, code))
-            if param.name in self.typed and default is not REQUIRED:
+            if default is OMITTED or (param.name in self.typed and default is not REQUIRED):
                 # an argument that is the default itself counts as omitted
                 omitted = f"{spelled} is {code.use(default, f'default_of_{param.name}')}"
                 keys.append(f"{omitted} or ({', '.join(parts)},)" if parts else omitted)

@@ -1,0 +1,239 @@
+"""``sd.compile``: one plain generated function that checks, finds the artifact, and calls it.
+
+torch finds out that a call is outside its spec by compiling again, at every such call, and then
+reports a bug of its own; so sizes are checked first. What a graph depends on beyond declared sizes
+(None-ness, lengths, ranks, values of ``const X = _``) selects an artifact, made when first needed.
+
+After, for two tensors (names shortened)::
+
+    def project(x, w):
+        if is_compiling(): return target(x, w)      # inside someone else's graph
+        try: ...                                     # the check of `runtime.guard`
+        except Exception: explain(x, w); raise
+        try: return run(x, w)                        # torch's compiled function
+        except Exception as error: translate(error); raise
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any, Final, TypeAlias
+
+import torch
+
+from ...ir import Signature, VariableKind
+from ...ir.expanded import Expanded, Lowered
+from ...runtime.code import Code
+from ...runtime.guard import Guard
+from ...runtime.parameters import OMITTED, REQUIRED, Parameter, header, passed
+from ...runtime.select import Selector
+from ..errors import trace_failure
+from ..shapes_spec import write
+from ..tensors import torch_tensors
+from .parameters import parameters_of
+from .shift import shift
+from .source import entry_function
+
+# An expanded signature, the values of `const X = _`, and whether an int may be negative.
+Lower: TypeAlias = Callable[[Expanded, Mapping[str, int], bool], Lowered]
+
+# torch's limit of 8 counts dtypes, strides, requires_grad and values of `_` dims, and exceeding it is an error.
+RECOMPILE_LIMIT: Final = 64
+
+
+def require_options(options: Mapping[str, Any]) -> None:
+    """Refuses options of torch.compile that the spec decides.
+
+    Raises:
+        TypeError: One is among ``options``.
+    """
+    for name in ("dynamic", "dynamic_shapes"):
+        if name in options:
+            raise TypeError(f"compile() takes no {name}=: the spec says what is dynamic")
+    if not options.get("fullgraph", True):
+        raise TypeError("compile() takes no fullgraph=False: a spec does not reach beyond a graph break")
+    if not options.get("isolate_recompiles", True):
+        raise TypeError("compile() takes no isolate_recompiles=False: artifacts would serve each other's calls")
+    known = {"fullgraph", "isolate_recompiles", "backend", "mode", "options", "name", "disable", "recompile_limit"}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
+
+
+def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lower, **options: Any) -> Any:
+    """Returns ``target`` compiled under its spec: a module for a module, else a plain function.
+
+    Args:
+        target: A function, method, builtin, partial, callable object or module.
+        signature: Its spec, found satisfiable.
+        lower: Makes the lowerable form; raises ShapeError where there is none.
+        **options: torch.compile's.
+
+    Raises:
+        ShapeError: ``unknown-parameter``.
+        TypeError: See `require_options`.
+    """
+    require_options(options)
+    if isinstance(target, torch.nn.Module):
+        from .module import SpecModule
+
+        return SpecModule(target, Recipe(signature, lower, options))
+    return checked_function(target, signature, lower, options)
+
+
+class Recipe:
+    """How a module is compiled: what `SpecModule` keeps in place of torch's context. Picklable if ``lower`` is."""
+
+    def __init__(self, signature: Signature, lower: Lower, options: Mapping[str, Any]) -> None:
+        self.signature = signature
+        self.lower = lower
+        self.options = dict(options)
+
+    def __call__(self, target: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns ``target`` checked and compiled."""
+        return checked_function(target, self.signature, self.lower, self.options)
+
+
+def checked_function(
+    target: Callable[..., Any], signature: Signature, lower: Lower, options: Mapping[str, Any]
+) -> FunctionType:
+    """Returns the function that checks a call and runs its artifact."""
+    parameters = parameters_of(target, signature)
+    name = _name_of(target)
+    maker = _Artifacts(target, parameters, lower, options, name)
+    front = Selector(signature, parameters, torch_tensors(), maker, name=name).front()
+    if isinstance(target, FunctionType):
+        # not `updated`: an attached spec must stay behind
+        functools.update_wrapper(front, target, updated=())
+    elif doc := getattr(target, "__doc__", None):
+        front.__doc__ = doc
+    return front
+
+
+def _name_of(target: Callable[..., Any]) -> str:
+    while isinstance(target, functools.partial):
+        target = target.func
+    return getattr(target, "__name__", None) or type(target).__name__
+
+
+class _Artifacts:
+    """Makes the artifacts of one callable; writes the part of the generated function that calls them."""
+
+    def __init__(
+        self,
+        target: Callable[..., Any],
+        parameters: Sequence[Parameter],
+        lower: Lower,
+        options: Mapping[str, Any],
+        name: str,
+    ) -> None:
+        self.target = target
+        self.parameters = parameters
+        self.lower = lower
+        self.options = options
+        self.name = name
+        self._lock = threading.RLock()
+
+    def prologue(self, code: Code) -> list[str]:
+        is_compiling = code.use(torch.compiler.is_compiling, "is_compiling")
+        target = code.use(self.target, "target")
+        secret = [param for param in self.parameters if param.default is OMITTED]
+        if not secret:
+            return [f"if {is_compiling}(): return {target}({passed(self.parameters)})"]
+        omitted = code.use(OMITTED, "omitted")
+        kwargs = code.local()
+        lines = [
+            f"if {is_compiling}():",
+            f"    if {' and '.join(f'{param.spelled} is not {omitted}' for param in secret)}:",
+            f"        return {target}({passed(self.parameters)})",
+            f"    {kwargs} = {{}}",
+        ]
+        lines += [f"    if {p.spelled} is not {omitted}: {kwargs}[{p.name!r}] = {p.spelled}" for p in secret]
+        others = passed(self.parameters, {param.name: False for param in secret})
+        lines.append(f"    return {target}({others}{', ' if others else ''}**{kwargs})")
+        return lines
+
+    def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
+        present = self._present(expanded)
+        arguments = passed(self.parameters, present)
+        run, error = code.prefix + "run", code.local()
+        state = _State()
+        consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
+        statics = [name for name in checked.sizes if name in consts]
+        lines: list[str] = []
+        if statics:
+            table: dict[tuple[int, ...], Any] = {}
+
+            def build(key: tuple[int, ...]) -> Any:
+                with self._lock:
+                    if key not in table:
+                        table[key] = self._compiled(expanded, present, dict(zip(statics, key, strict=True)), state)
+                    return table[key]
+
+            key = code.local()
+            lines += [
+                f"{key} = ({''.join(f'{checked.sizes[name]}, ' for name in statics)})",
+                f"{run} = {code.use(table.get, 'get')}({key})",
+                f"if {run} is None: {run} = {code.use(build, 'build')}({key})",
+            ]
+        else:
+
+            def first(*args: Any, **kwargs: Any) -> Any:
+                with self._lock:
+                    if code.scope[run] is first:
+                        code.scope[run] = self._compiled(expanded, present, {}, state)
+                return code.scope[run](*args, **kwargs)
+
+            code.scope[run] = first
+        return [
+            *lines,
+            f"try: return {run}({arguments})",
+            f"except {code.use(Exception, 'Exception')} as {error}:",
+            f"    {code.use(state.translate, 'translate')}({error})",
+            "    raise",
+        ]
+
+    def _present(self, expanded: Expanded) -> dict[str, bool]:
+        """Returns for each parameter with a default whether this structure passes it."""
+        spoken = {param.name for param in expanded.signature.params}
+        return {
+            p.name: p.name in spoken or p.default is not OMITTED for p in self.parameters if p.default is not REQUIRED
+        }
+
+    def _compiled(
+        self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int], state: _State
+    ) -> Callable[..., Any]:
+        lowered, offsets = shift(self.lower(expanded, statics, True))
+        state.lowered = lowered
+        entry = entry_function(self.target, self.parameters, lowered, name=self.name, present=present, offsets=offsets)
+        options = {"recompile_limit": RECOMPILE_LIMIT, **self.options, "fullgraph": True, "isolate_recompiles": True}
+        if options.get("options") is not None:
+            options["options"] = dict(options["options"])  # torch pops entries out of it
+        compiled = torch.compile(entry, dynamic_shapes=write(lowered), **options)
+        return _shifted(compiled, self.parameters, present, offsets) if offsets else compiled
+
+
+class _State:
+    """What the last artifact of one generated function was made from: errors are told in its terms."""
+
+    lowered: Lowered | None = None
+
+    def translate(self, error: Exception) -> None:
+        """Raises what ``error`` means for the spec, if it means anything; else returns."""
+        translated = None if self.lowered is None else trace_failure(error, self.lowered)
+        if translated is not None:
+            raise translated from error
+
+
+def _shifted(
+    run: Callable[..., Any], parameters: Sequence[Parameter], present: Mapping[str, bool], offsets: Mapping[str, int]
+) -> FunctionType:
+    """Returns a function that adds ``offsets`` before it calls ``run``."""
+    spelled = {param.name: param.spelled for param in parameters}
+    code = Code(spelled.values())
+    lines = [f"{spelled[name]} = {spelled[name]} + {offset}" for name, offset in offsets.items()]
+    lines.append(f"return {code.use(run, 'run')}({passed(parameters, present)})")
+    return code.function(f"{code.prefix}f({header(parameters, code)})", lines, "shifted")

@@ -1,0 +1,36 @@
+"""A compiled module is a module: torch's own wrapper, with a checked function in place of its context.
+
+``state_dict`` names, ``train``/``eval``, ``deepcopy``, pickle, ``.to`` and attribute access are torch's
+own. A closure over the module would go on running the original's weights after ``deepcopy``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._dynamo.eval_frame import OptimizedModule
+
+
+class SpecModule(OptimizedModule):
+    """A module compiled under its spec. ``dynamo_ctx`` is the recipe: picklable, unlike what it makes."""
+
+    def __init__(self, module: torch.nn.Module, recipe: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        """Args:
+        module: The module; its parameters stay where they are.
+        recipe: Makes the checked function of a module.
+        """
+        super().__init__(module, recipe)  # type: ignore[arg-type]
+
+    def _initialize(self) -> None:
+        # the module is called with its hooks inside the graph, as a user's function would call it
+        self.forward = self.dynamo_ctx(self._orig_mod)
+        if inspect.getattr_static(self._orig_mod, "_initialize_hook", None) is not None:
+            self._forward = self.forward  # a lazy module makes its parameters first
+            self.forward = self._call_lazy_check
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the module. torch's own wrapper is marked to be skipped, so an outer fullgraph compile would fail."""
+        return torch.nn.Module.__call__(self, *args, **kwargs)

@@ -1,0 +1,63 @@
+"""How a callable takes its arguments, whatever kind of callable it is."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from ...diagnostics import Report
+from ...ir import ParamKind, Signature
+from ...runtime.parameters import Parameter, of_python, of_spec
+
+
+def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Parameter, ...]:
+    """Returns the parameters of ``target``.
+
+    A builtin has no signature, and a wrapper's ``*args, **kwargs`` says nothing: then they are those
+    that the spec lists, which are passed on by position.
+
+    Args:
+        target: Any callable; of a module its ``forward`` is meant.
+        signature: Its spec.
+
+    Raises:
+        ShapeError: ``unknown-parameter``: torch would ignore what is said about it.
+    """
+    try:
+        found = of_python(inspect.signature(getattr(target, "forward") if _is_module(target) else target))  # noqa: B009
+    except (TypeError, ValueError):
+        return of_spec(signature)
+    names = {param.name for param in found}
+    kinds = {param.kind for param in found}
+    unknown = [param for param in signature.params if param.name not in names and param.name != signature.receiver]
+    if unknown and kinds <= {ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD} and ParamKind.VAR_POSITIONAL in kinds:
+        return of_spec(signature)
+    if unknown and ParamKind.VAR_KEYWORD in kinds:
+        named = [Parameter(param.name, ParamKind.KEYWORD_ONLY) for param in unknown]
+        return (*found[:-1], *named, found[-1])
+    if unknown and not isinstance(target, functools.partial):  # what a partial has bound is static
+        _report_unknown(signature, unknown_names=[param.name for param in unknown], names=[p.name for p in found])
+    return found
+
+
+def _is_module(target: object) -> bool:
+    import torch
+
+    return isinstance(target, torch.nn.Module)
+
+
+def _report_unknown(signature: Signature, unknown_names: Sequence[str], names: Sequence[str]) -> None:
+    report = Report()
+    for param in signature.params:
+        if param.name in unknown_names:
+            near = get_close_matches(param.name, names, n=1)
+            report.error(
+                "unknown-parameter",
+                f"`{signature.name}` has no parameter `{param.name}`",
+                at=param.span,
+                help=f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names) or 'none'}",
+            )
+    report.raise_errors()

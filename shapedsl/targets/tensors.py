@@ -1,0 +1,32 @@
+"""What `runtime` must know of torch: its tensor class and its dtypes."""
+
+from __future__ import annotations
+
+import functools
+
+from ..ir.dtypes import DTYPES
+from ..runtime.tensors import Tensors
+
+
+@functools.cache
+def torch_tensors() -> Tensors:
+    """Returns torch's tensor class and the dtypes that each name and family admits."""
+    import torch
+
+    named = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
+    plain = [dtype for dtype in named.values() if isinstance(dtype, torch.dtype)]
+    floating = frozenset(dtype for dtype in plain if dtype.is_floating_point)
+    complexfloating = frozenset(dtype for dtype in plain if dtype.is_complex)
+    integral = frozenset(
+        dtype
+        for name, dtype in named.items()
+        if name.startswith(("int", "uint"))  # bool is a dtype of its own; qint8 and bits8 are not numbers
+    )
+    dtypes: dict[str, frozenset[object]] = {name: frozenset((dtype,)) for name, dtype in named.items()}
+    dtypes.update(
+        floating=floating,
+        complexfloating=complexfloating,
+        integral=integral,
+        number=floating | complexfloating | integral,
+    )
+    return Tensors(torch.Tensor, dtypes)
