@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,10 +42,15 @@ def modules() -> list[Path]:
     return sorted(path for pattern in ("*.py", "*.pyi") for path in ROOT.rglob(pattern))
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[tuple[int, str]]:
     """Yields (line, absolute dotted name) of every import in the file, wherever it stands."""
     package = ["shapedsl", *path.relative_to(ROOT).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -70,7 +76,7 @@ def type_only(path: Path) -> set[int]:
     """Returns the lines inside ``if TYPE_CHECKING:``, where the signatures of the API name torch's types."""
     return {
         line
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for child in node.body
         for line in range(child.lineno, (child.end_lineno or child.lineno) + 1)
@@ -157,4 +163,4 @@ def test_no_import_cycle_between_modules() -> None:
 
 
 def _at_top_level(path: Path, line: int) -> bool:
-    return any(node.lineno == line for node in ast.parse(path.read_text(encoding="utf-8")).body)
+    return any(node.lineno == line for node in tree(path).body)
