@@ -1,4 +1,4 @@
-"""The objects of annotations, unread: texts, operators, unions, isinstance, what importing them loads, what they cost."""
+"""The objects of annotations, unread: texts, operators, unions, isinstance, cost, what importing them loads."""
 
 from __future__ import annotations
 
@@ -168,6 +168,14 @@ def test_isinstance_tests_torchs_tensor() -> None:
     assert issubclass(torch.nn.Parameter, Tensor)
     assert isinstance(3, Scalar)
     assert not isinstance(True, Scalar)
+
+
+def test_every_dtype_of_the_language_has_a_name() -> None:
+    import shapedsl.dtypes
+    from shapedsl.ir.dtypes import ALIASES, DTYPES, FAMILIES
+
+    assert set(shapedsl.dtypes.__all__) == {*DTYPES, *FAMILIES, *ALIASES}
+    assert {name: getattr(shapedsl.dtypes, name).name for name in ALIASES} == ALIASES
 
 
 def test_decorators_return_the_same_object_and_note_what_was_said() -> None:

@@ -1,0 +1,129 @@
+"""A callable → its plain function and its parameters, with nothing of its annotations evaluated."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...ir import ParamKind
+from ...surface.facts import Facts, facts_of
+from .types import annotations_of
+
+_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: ParamKind.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: ParamKind.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL: ParamKind.VAR_POSITIONAL,
+    inspect.Parameter.KEYWORD_ONLY: ParamKind.KEYWORD_ONLY,
+    inspect.Parameter.VAR_KEYWORD: ParamKind.VAR_KEYWORD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RawParameter:
+    """A parameter as Python knows it."""
+
+    name: str
+    kind: ParamKind
+    default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RawCallable:
+    """A callable, unread.
+
+    Attributes:
+        name: ``__qualname__`` after the last ``<locals>.``; ``_lambda`` for a lambda.
+        function: The plain function that its annotations stand on.
+        parameters: Those a caller passes: no receiver, nothing that a partial has bound by position.
+        receiver: ``self`` or ``cls``, if one was left out.
+        annotations: Unevaluated where Python kept them so.
+        facts: What decorators said.
+    """
+
+    name: str
+    function: types.FunctionType
+    parameters: tuple[RawParameter, ...]
+    receiver: str | None
+    annotations: Mapping[str, object]
+    facts: Facts | None
+
+
+def unwrap(target: Any) -> RawCallable | None:
+    """Returns what is known of ``target``; None if no Python function stands behind it.
+
+    Args:
+        target: A function, a method, a module or its class (then ``forward`` is meant), a partial, a
+            callable object, or a wrapper that names what it wraps.
+    """
+    target = _callable(target)
+    try:
+        signature = _signature(target)
+    except (TypeError, ValueError):  # builtins
+        return None
+    function = _function(target)
+    if function is None:
+        return None
+    parameters = [
+        RawParameter(p.name, _KINDS[p.kind], p.default is not inspect.Parameter.empty)
+        for p in signature.parameters.values()
+    ]
+    annotations = annotations_of(function)
+    name = _name(function)
+    receiver = _receiver(function, name)
+    if receiver is not None and parameters and parameters[0].name == receiver and receiver not in annotations:
+        del parameters[0]
+    return RawCallable(name, function, tuple(parameters), receiver, annotations, facts_of(function))
+
+
+def _callable(target: Any) -> Any:
+    """Returns the callable that is meant: a module's forward, an object's ``__call__``."""
+    if isinstance(target, (staticmethod, classmethod)):
+        target = target.__func__
+    if isinstance(target, type):
+        return getattr(target, "forward", target)
+    if hasattr(target, "forward") and hasattr(target, "named_parameters"):  # a torch.nn.Module
+        return target.forward
+    if not hasattr(target, "__code__") and not hasattr(target, "__func__") and not hasattr(target, "func"):
+        called = getattr(type(target), "__call__", None)
+        if isinstance(called, types.FunctionType) and not hasattr(target, "__wrapped__"):
+            return types.MethodType(called, target)
+    return target
+
+
+def _function(target: Any) -> types.FunctionType | None:
+    """Returns the plain function behind wrappers, methods and partials."""
+    for _ in range(100):  # a wrapper may wrap itself
+        if isinstance(target, types.FunctionType) and not hasattr(target, "__wrapped__"):
+            return target
+        for link in ("__func__", "__wrapped__", "func"):
+            if hasattr(target, link):
+                target = getattr(target, link)
+                break
+        else:
+            return None
+    return None
+
+
+def _signature(target: Any) -> inspect.Signature:
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return inspect.signature(target, annotation_format=annotationlib.Format.FORWARDREF)
+    return inspect.signature(target)
+
+
+def _name(function: types.FunctionType) -> str:
+    return function.__qualname__.rpartition("<locals>.")[2].replace("<lambda>", "_lambda")
+
+
+def _receiver(function: types.FunctionType, name: str) -> str | None:
+    """Returns ``self`` or ``cls`` for a function that stands in a class."""
+    first = function.__code__.co_varnames[: function.__code__.co_argcount][:1]
+    return first[0] if "." in name and first in (("self",), ("cls",)) else None
+
+
+__all__ = ["RawCallable", "RawParameter", "unwrap"]

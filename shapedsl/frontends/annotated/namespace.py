@@ -1,0 +1,140 @@
+"""Annotations that Python keeps as strings, evaluated one by one, with unknown names standing for sizes.
+
+``from __future__ import annotations`` turns ``x: Tensor[B, D]`` into text. It is evaluated as
+`typing.get_type_hints` would, except that a name nobody defines (imported under ``TYPE_CHECKING``
+only, or local to the enclosing function) becomes an `Unknown` instead of a NameError: inside
+``Tensor[…]`` it is a size, elsewhere the caller says so. One bad name never spoils the others.
+
+Only Python expressions that the user wrote as annotations are evaluated; what the strings inside
+``Tensor["…"]`` say is for the language's parser.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...ir.dtypes import ALIASES, DTYPES, FAMILIES, dtype_name
+from ...surface.forms import Form, Scalar, Shape, Tensor
+from ...surface.symbols import Symbol
+
+# What users import under TYPE_CHECKING, where linters move it, and what it is called there.
+_FALLBACKS: dict[str, object] = {
+    "Tensor": Tensor,
+    "Scalar": Scalar,
+    "Shape": Shape,
+    **{name: getattr(typing, name) for name in ("Annotated", "Literal", "Optional", "Union", "Any")},
+    **{name: Form(dtype_name(name) or name) for name in (*DTYPES, *FAMILIES, *ALIASES)},
+}
+# The language's functions come before Python's: in an annotation `max(B, D)` can mean nothing else.
+_FUNCTIONS = {name: Symbol(name) for name in ("min", "max")}
+# Builtin functions stand in no annotation; `len` or `id` there is a size somebody forgot to import.
+_BUILTINS = {name: value for name, value in vars(builtins).items() if isinstance(value, type)}
+
+
+class Unknown(Symbol):
+    """A name that nobody defines, and what is made of it.
+
+    As a size it is its text. ``L["2 * B"]`` with an unknown ``L`` is what is in the brackets, since
+    only a ``Literal`` is written so; ``shown`` keeps the source for messages.
+    """
+
+    __slots__ = ("shown",)
+
+    def __init__(self, text: str, shown: str | None = None) -> None:
+        super().__init__(text)
+        self.shown = shown or text
+
+    def __getattr__(self, name: str) -> Unknown:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unknown(f"{self.text}.{name}")
+
+    def __getitem__(self, key: Any) -> Unknown:
+        keys = key if isinstance(key, tuple) else (key,)
+        shown = f"{self.shown}[{', '.join(map(repr, keys))}]"
+        literal = all(type(part) in (str, int) for part in keys)
+        return Unknown(", ".join(map(str, keys)) if literal else shown, shown)
+
+    def __or__(self, other: object) -> Any:
+        return typing.Union[self, other]  # noqa: UP007  # objects, not classes
+
+    def __ror__(self, other: object) -> Any:
+        return typing.Union[other, self]  # noqa: UP007
+
+    # An annotation compares nothing, but `typing` compares annotations.
+    def __eq__(self, other: object) -> bool:  # type: ignore[override]
+        return isinstance(other, Unknown) and other.shown == self.shown
+
+    def __hash__(self) -> int:
+        return hash(self.shown)
+
+
+class Namespace(dict[str, Any]):
+    """Names by looking through several mappings in turn; a name that none has is an `Unknown`."""
+
+    def __init__(self, *layers: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._layers = (*layers, _FUNCTIONS, _BUILTINS, _FALLBACKS)
+
+    def __missing__(self, name: str) -> Any:
+        for layer in self._layers:
+            if name in layer:
+                return layer[name]
+        return Unknown(name)
+
+    def evaluate(self, text: str) -> object:
+        """Returns what the annotation ``text`` evaluates to.
+
+        Raises:
+            Exception: Whatever the annotation raises; SyntaxError if it is no expression.
+        """
+        text = text.strip()
+        source = f"({text},)[0]" if text.startswith("*") else f"({text}\n)"  # `*args: *Ts`, as typing does it
+        code = compile(source, "<annotation>", "eval", dont_inherit=True)
+        return eval(code, {"__builtins__": {}}, self)  # noqa: S307  # an annotation, as typing evaluates it
+
+
+def of_function(function: Any) -> Namespace:
+    """Returns what an annotation of ``function`` can name: its type parameters, closure, globals, and class.
+
+    The class comes last: `typing` does not look there at all, and a method called ``size`` is no size.
+    """
+    parameters = {p.__name__: p for p in getattr(function, "__type_params__", ())}
+    return Namespace(parameters, dict(_closure(function)), function.__globals__, *_enclosing(function))
+
+
+def of_class(cls: type) -> Namespace:
+    """Returns what an annotation in the body of ``cls`` can name."""
+    parameters = {p.__name__: p for p in getattr(cls, "__type_params__", ())}
+    module = sys.modules.get(cls.__module__)
+    return Namespace(parameters, {} if module is None else vars(module), vars(cls))
+
+
+def _closure(function: Any) -> Iterator[tuple[str, Any]]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+
+
+def _enclosing(function: Any) -> Iterator[Mapping[str, Any]]:
+    """Yields the namespaces of the classes that ``function`` stands in, the innermost first."""
+    *outer, _ = function.__qualname__.split(".")
+    found: list[Mapping[str, Any]] = []
+    scope: Any = function.__globals__
+    for name in outer:
+        cls = scope.get(name)
+        if not isinstance(cls, type):
+            break
+        scope = vars(cls)
+        found.append(scope)
+        found.append({p.__name__: p for p in getattr(cls, "__type_params__", ())})
+    yield from reversed(found)
+
+
+__all__ = ["Namespace", "Unknown", "of_class", "of_function"]

@@ -1,0 +1,374 @@
+"""One annotation → one type of the IR.
+
+What an annotation says that the language does not know (``int``, ``nn.Module``, ``torch.Tensor``
+without metadata) is `AnyType`: static, whatever it is. The containers are read by the shape of
+`typing`'s objects, so that `typing`, `typing_extensions` and builtins give the same.
+
+Before::
+
+    Annotated[torch.Tensor, "B, D", torch.int64] | None
+
+After::
+
+    OptionalType(TensorType((Var("B"), Var("D")), Dtype("int64")))
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...diagnostics import Report, Severity, Source
+from ...ir import (
+    AnyType,
+    Apply,
+    Const,
+    Constraint,
+    Dtype,
+    MappingType,
+    NoneType,
+    ObjectType,
+    OptionalType,
+    Rest,
+    ScalarType,
+    SequenceType,
+    Static,
+    TensorType,
+    Type,
+    Var,
+)
+from ...surface.facts import Predicates
+from ...surface.forms import FAMILIES, Form, spell
+from ..text import parse_dims, parse_where
+from .namespace import Namespace, Unknown, of_class
+from .unify import unify
+
+# Wrappers that say nothing of shapes; what they wrap does.
+_TRANSPARENT = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar", "Unpack"}
+_LISTS = {"list", "List", "Sequence", "MutableSequence", "Iterable", "Collection"}
+_TUPLES = {"tuple", "Tuple"}
+_UNIONS = {"Union", "UnionType", "Optional"}
+# `typing.Any`, written out, says "static" as `_` does; other foreign types say nothing, and a
+# container of nothing but those is none of ours.
+_ANY = AnyType()
+
+
+class TypeReader:
+    """Reads the annotations of one parameter, or of the return value.
+
+    Attributes:
+        wheres: What ``where(…)`` among the metadata said, in order.
+        spoken: Whether anything was said of shapes.
+    """
+
+    def __init__(
+        self, namespace: Namespace, source: Callable[[str], Source], report: Report, *, plain_strings: bool
+    ) -> None:
+        """Args:
+        namespace: What strings are evaluated in.
+        source: Makes the source of an annotation's text, with its file and line.
+        report: Receives what is wrong.
+        plain_strings: Whether plain strings in ``Annotated`` are dims, else prose.
+        """
+        self._namespace = namespace
+        self._source = source
+        self._report = report
+        self._plain_strings = plain_strings
+        self._open: list[type] = []  # classes being read: one may contain itself
+        self.wheres: list[Constraint] = []
+        self.spoken = False
+
+    def read(self, annotation: object) -> Type:
+        """Returns the type that ``annotation`` means; `AnyType` where it is wrong or says nothing of shapes."""
+        if isinstance(annotation, str):
+            return self._late(annotation)
+        if isinstance(annotation, Form):
+            return self._form(annotation)
+        if annotation is None or annotation is types.NoneType:
+            return NoneType()
+        if isinstance(annotation, Unknown):
+            return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
+        if hasattr(annotation, "__forward_arg__"):
+            return self._late(annotation.__forward_arg__)
+        metadata = getattr(annotation, "__metadata__", None)
+        if isinstance(metadata, tuple) and hasattr(annotation, "__origin__"):
+            return self._annotated(annotation.__origin__, metadata)
+        if type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__value__"):
+            return self._alias(annotation)
+        return self._generic(annotation)
+
+    # ------------------------------------------------------------------------------ leaves
+
+    def _late(self, text: str) -> Type:
+        try:
+            annotation = self._namespace.evaluate(text)
+        except Exception as error:  # noqa: BLE001  # it is the user's code that runs here
+            self._report.warning(
+                "unresolved-annotation",
+                f"this annotation could not be resolved: {type(error).__name__}",
+                at=self._whole(text),
+                label=str(error).partition("\n")[0],
+                help="quote the dims alone, `Tensor[\"B, 2*D\"]`: they are not Python",
+            )
+            return AnyType()
+        return AnyType() if annotation == text else self.read(annotation)
+
+    def _unknown(self, shown: str, *, subscripted: bool) -> Type:
+        # Classes that are imported for type checkers only are common, and say nothing of shapes.
+        self._report.emit(
+            Severity.WARNING if subscripted else Severity.NOTE,
+            "unresolved-annotation",
+            f"`{shown}` is not defined at run time; the parameter is taken as static",
+            at=self._whole(shown),
+            help="import it outside of `if TYPE_CHECKING`" if subscripted else (),
+        )
+        return AnyType()
+
+    def _form(self, form: Form) -> Type:
+        self.spoken = True
+        if form.name == "Shape":
+            self._report.error(
+                "unresolved-annotation",
+                f"`{form}` is metadata, not a type",
+                at=self._whole(repr(form)),
+                help=f"write `Annotated[torch.Tensor, {form}]`, or `Tensor[{form.text or ''}]`",
+            )
+            return AnyType()
+        if form.name == "Scalar":
+            return self._scalar(form)
+        dtype = None if form.name == "Tensor" else Dtype(form.name)
+        if form.items is None:
+            return TensorType(None, dtype)
+        dims = self._dims(form)
+        return AnyType() if dims is None else TensorType(dims, dtype, self._whole(form.text or ""))
+
+    def _scalar(self, form: Form) -> Type:
+        if form.items is None:
+            return ScalarType()
+        sizes = self._dims(form)
+        if sizes is None:
+            return AnyType()
+        if len(sizes) == 1 and isinstance(sizes[0], Static):
+            return ScalarType()
+        if len(sizes) != 1 or not isinstance(sizes[0], (Const, Var, Apply)):
+            self._report.error(
+                "type-arity",
+                f"`{form}`: a scalar has one size",
+                at=self._whole(form.text or ""),
+                help="write `Scalar[N]`, or `Scalar` for a static int",
+            )
+            return AnyType()
+        return ScalarType(sizes[0], self._whole(form.text or ""))
+
+    def _dims(self, form: Form) -> Any:
+        """Returns the dims of ``form``; None if they are wrong."""
+        for item in form.items or ():
+            if spell(item) is None:
+                self._report.error(
+                    "unresolved-annotation",
+                    f"`{_name(item)}` is no dim",
+                    at=self._whole(repr(form)),
+                    help="a dim is a name, a number, an expression in quotes, `...` or `\"_\"`",
+                )
+                return None
+        return () if form.items == () else parse_dims(self._source(form.text or ""), self._report)
+
+    def _whole(self, text: str) -> Any:
+        return self._source(text).span(0, len(text))
+
+    # --------------------------------------------------------------------------- Annotated
+
+    def _annotated(self, base: object, metadata: tuple[object, ...]) -> Type:
+        """Reads ``Annotated[base, *metadata]``: each piece of metadata says something of the same value."""
+        result = self.read(base)
+        optional = isinstance(result, OptionalType) or _is_optional(base)
+        for item in metadata:
+            said = self._metadata(item, base)
+            if isinstance(said, int):
+                result = self._repeat(result, said)
+            elif said is not None:
+                result = unify(result, said, self._report, self.wheres, "the annotation")
+        if optional and not isinstance(result, (OptionalType, AnyType)):
+            result = OptionalType(result)
+        return result
+
+    def _metadata(self, item: object, base: object) -> Type | int | None:
+        """Returns what one piece of metadata says: a type, a length, or nothing."""
+        if isinstance(item, Form):
+            scalar = base is int and item.name == "Shape"
+            return self._form(Form("Scalar" if scalar else "Tensor", item.items) if item.name == "Shape" else item)
+        if isinstance(item, Predicates):
+            self.spoken = True
+            for text in item.texts:
+                self.wheres += parse_where(self._source(text), self._report) or ()
+        elif isinstance(item, str) and self._plain_strings:
+            return self._plain(item, base)
+        elif isinstance(item, int) and not isinstance(item, bool):
+            return item
+        elif type(item).__name__ == "dtype" and type(item).__module__ == "torch":
+            self.spoken = True
+            return TensorType(None, Dtype(str(item).rpartition(".")[2]))
+        return None
+
+    def _plain(self, text: str, base: object) -> Type | None:
+        """Reads a plain string: dims, or prose if it does not parse."""
+        trial = Report()
+        dims = parse_dims(self._source(text), trial)
+        if dims is None or trial.errors:
+            self._report.emit(
+                Severity.NOTE,
+                "ignored-metadata",
+                "this string is taken as prose: it does not parse as dims",
+                at=self._whole(text),
+                help="write `Shape[…]` if it is meant as dims",
+            )
+            return None
+        self.spoken = True
+        if base is int and len(dims) == 1 and isinstance(dims[0], (Const, Var, Apply)):
+            return ScalarType(dims[0], self._whole(text))
+        return TensorType(dims, None, self._whole(text))
+
+    def _repeat(self, result: Type, length: int) -> Type:
+        if isinstance(result, SequenceType) and result.rest is Rest.REPEAT and length >= 0:
+            return replace(result, rest=Rest.NONE, times=Const(length))
+        return result
+
+    # -------------------------------------------------------------------------- containers
+
+    def _alias(self, annotation: Any) -> Type:
+        try:
+            value = annotation.__value__
+        except NameError as error:
+            return self._unknown(error.name or str(annotation), subscripted=False)
+        return self.read(value)
+
+    def _generic(self, annotation: Any) -> Type:
+        if annotation is typing.Any:
+            return _ANY
+        origin = typing.get_origin(annotation)
+        arguments = typing.get_args(annotation)
+        name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or ""
+        if name in _UNIONS:
+            return self._union(arguments)
+        if name in _TRANSPARENT and arguments:
+            return self.read(arguments[0])
+        if name in _TUPLES and origin is not None:
+            if arguments in ((), ((),)):  # tuple[()], the latter on 3.10
+                return SequenceType("tuple", ())
+            if len(arguments) == 2 and arguments[1] is ...:
+                return _sequence("tuple", [self.read(arguments[0])], Rest.REPEAT)
+            return _sequence("tuple", [self.read(argument) for argument in arguments], Rest.NONE)
+        if name in _LISTS and arguments:
+            return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
+        if isinstance(annotation, type):
+            return self._class(annotation)
+        if origin is not None and arguments:
+            self._unread(annotation, arguments)
+        return AnyType()
+
+    def _unread(self, annotation: object, arguments: tuple[object, ...]) -> None:
+        """Warns where shapes stand inside a type that has no place for them, as in ``dict[str, Tensor[B]]``."""
+        inner = TypeReader(self._namespace, self._source, Report(), plain_strings=self._plain_strings)
+        for argument in arguments:
+            inner.read(argument)
+        if inner.spoken:
+            self._report.warning(
+                "ignored-metadata",
+                f"the shapes inside `{_name(annotation)}` are not read",
+                at=self._whole(_name(annotation)),
+                help="name the keys or attributes: a TypedDict, a dataclass or a NamedTuple",
+            )
+
+    def _union(self, members: Iterable[object]) -> Type:
+        members = list(members)
+        rest = [member for member in members if member is not types.NoneType and member is not None]
+        read = [self.read(member) for member in rest]
+        if len(rest) == 1:
+            if _silent(read[0]) or isinstance(read[0], OptionalType) or len(members) == 1:
+                return read[0]
+            return OptionalType(read[0])
+        if not all(map(_silent, read)):
+            shown = " | ".join(_name(member) for member in members)
+            self._report.error(
+                "unsupported-union",
+                f"`{shown}`: only `T | None` is a union",
+                at=self._whole(shown),
+                help="write one spec for each type, or `Any`",
+            )
+        return AnyType()
+
+    def _class(self, cls: type) -> Type:
+        """Reads a class by the annotations of its fields: TypedDict, dataclass, NamedTuple."""
+        fields = _fields(cls)
+        if fields is None or cls in self._open:
+            return AnyType()
+        outer = self._namespace
+        self._open.append(cls)
+        said: list[tuple[str, Type]] = []
+        for name, (owner, annotation) in fields.items():
+            self._namespace = of_class(owner)
+            type_ = self.read(annotation)
+            if not _silent(type_):
+                said.append((name, type_))
+        self._open.pop()
+        self._namespace = outer
+        if fields and not said:
+            return AnyType()
+        if typing.is_typeddict(cls) or hasattr(cls, "__total__"):
+            return MappingType(tuple(said))
+        return ObjectType(tuple(said), cls.__name__)
+
+
+def _fields(cls: type) -> Mapping[str, tuple[type, object]] | None:
+    """Returns the fields of a class with the class that declares each; None if it has no fields."""
+    typed_dict = hasattr(cls, "__total__") and hasattr(cls, "__required_keys__")
+    names = getattr(cls, "__dataclass_fields__", None)
+    if names is None:
+        names = getattr(cls, "_fields", None)
+    if not typed_dict and names is None:
+        return None
+    found: dict[str, tuple[type, object]] = {}
+    for owner in reversed(cls.__mro__):
+        for name, annotation in annotations_of(owner).items():
+            if typed_dict or name in (names or ()):
+                found[name] = owner, annotation
+    return found
+
+
+def annotations_of(target: Any) -> Mapping[str, object]:
+    """Returns the annotations of a function or class itself, unevaluated where Python kept them so."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return annotationlib.get_annotations(target, format=annotationlib.Format.FORWARDREF)
+    if isinstance(target, type):
+        return target.__dict__.get("__annotations__") or {}
+    return getattr(target, "__annotations__", None) or {}
+
+
+def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
+    # a list of anything has no length that an entry point would need to know
+    if all(map(_silent, items)) or (rest is Rest.REPEAT and isinstance(items[0], AnyType)):
+        return AnyType()
+    return SequenceType(kind, tuple(items), rest)
+
+
+def _silent(type_: Type) -> bool:
+    """Whether ``type_`` came from an annotation that says nothing of shapes."""
+    return isinstance(type_, AnyType) and type_ is not _ANY
+
+
+def _is_optional(base: object) -> bool:
+    name = getattr(typing.get_origin(base), "__name__", "")
+    return name in _UNIONS and types.NoneType in typing.get_args(base)
+
+
+def _name(annotation: object) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else repr(annotation).replace("typing.", "")
+
+
+__all__ = ["TypeReader", "annotations_of"]
