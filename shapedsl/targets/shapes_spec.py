@@ -70,6 +70,16 @@ def write(lowered: Lowered) -> ShapesSpec:
     """
     from torch.fx.experimental.dynamic_spec import ParamsSpec, ShapesSpec
 
+    params, assumptions = parts(lowered)
+    return ShapesSpec(ParamsSpec(params), assumptions=assumptions)
+
+
+def parts(lowered: Lowered) -> tuple[dict[str, Any], list[Any]]:
+    """Returns what `write` makes a ShapesSpec of: the parameters' specs, and the assumptions.
+
+    Raises:
+        ShapeError: See `write`.
+    """
     variables = {variable.name: _variable(variable) for variable in lowered.variables}
     leaves = {leaf.path: leaf for leaf in lowered.leaves}
     params: dict[str, Any] = {}
@@ -85,7 +95,7 @@ def write(lowered: Lowered) -> ShapesSpec:
                 if (spec := _type(type_, param.name, (), leaves, variables)) is not None:
                     params[param.name] = spec
     assumptions = [symbolic for each in lowered.assumptions if (symbolic := _assumption(each, variables)) is not None]
-    return ShapesSpec(ParamsSpec(params), assumptions=assumptions)
+    return params, assumptions
 
 
 def _variable(variable: TorchVariable) -> Any:

@@ -1,0 +1,87 @@
+"""The Python function that fx generates for a graph of ours: the target's parameters, and a check.
+
+It is part of the graph (fx calls it a code generator), so that copies of the graph and passes over
+it keep it; a forward hook is lost by ``copy.deepcopy``. Another trace runs the graph without the
+check: there sizes are no ints, and guards are the other trace's.
+
+Before (what make_fx leaves)::
+
+    def forward(self, x, rest, _s_nothing):
+        x_1, rest_z_1, = fx_pytree.tree_flatten_spec([x, rest, _s_nothing], self._in_spec)
+
+After::
+
+    def forward(self, x, **rest):
+        if not torch.compiler.is_compiling(): _s_graph.values[0]([x, rest], x, **rest)
+        x_1, rest_z_1, = fx_pytree.tree_flatten_spec([x, rest, ()], self._in_spec)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from torch.fx import GraphModule
+from torch.fx.graph import _PyTreeCodeGen
+
+from ...runtime.code import Code
+from ...runtime.parameters import Parameter, header, passed
+
+
+class _Head(Code):
+    """Names that read from one object: fx renames globals that are equal or its own, and hashes all."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        super().__init__(taken)
+        self.values: list[object] = []
+
+    def use(self, value: object, name: str) -> str:
+        """Returns the expression under which the function sees ``value``."""
+        del name
+        self.values.append(value)
+        return f"{self.prefix}graph.values[{len(self.values) - 1}]"
+
+
+class CheckedCodeGen(_PyTreeCodeGen):
+    """Generates ``forward`` with ``parameters``, and a call of ``check`` in front.
+
+    Args:
+        pytree_info: The graph's own: how arguments are flattened.
+        parameters: Those that were passed when the graph was made.
+        check: Called with the list of all arguments and then as the graph was called; raises where it refuses.
+    """
+
+    def __init__(self, pytree_info: Any, parameters: Sequence[Parameter], check: Callable[..., object]) -> None:
+        super().__init__(pytree_info)
+        head = _Head(parameter.name for parameter in parameters)
+        self.names = [parameter.spelled for parameter in parameters]
+        self.declared = ", ".join(filter(None, ("self", header(parameters, head))))
+        arguments = ", ".join(filter(None, (f"[{', '.join(self.names)}]", passed(parameters))))
+        self.call = f"{head.use(check, 'check')}({arguments})"
+        self.scope_name = f"{head.prefix}graph"
+        self.values = head.values
+
+    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False) -> str:
+        """Returns the text of the function's head."""
+        text = f"def {self._func_name}({self.declared}){maybe_return_annotation}:\n"
+        text += f"    if not torch.compiler.is_compiling(): {self.call}"
+        if free_vars:
+            text += self.gen_var_bindings([*self.names, "()"], free_vars, expanded_def)
+        return text
+
+    def additional_globals(self) -> list[tuple[str, Any]]:
+        """Returns what the head refers to."""
+        return [(self.scope_name, self)]
+
+
+def guard_graph(graph: GraphModule, parameters: Sequence[Parameter], check: Callable[..., object]) -> None:
+    """Gives ``graph``, which make_fx made of a generated entry, the parameters and the check of its target.
+
+    Args:
+        graph: Changed in place.
+        parameters: Those that were passed.
+        check: See `CheckedCodeGen`.
+    """
+    made: Any = graph.graph._codegen
+    graph.graph.set_codegen(CheckedCodeGen(made.pytree_info, parameters, check))
+    graph.recompile()

@@ -1,0 +1,190 @@
+"""torch's messages about sizes, in the user's names.
+
+torch says ``u0`` where the user wrote ``B``, and its own names never mention a parameter. Two kinds
+of failure are translated, and everything else is left as it is:
+
+- *while tracing*, a branch on a size that the spec does not decide::
+
+      GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq(u0, 1)
+      → error[data-dependent]: the program asks whether `S == 1`, which the spec leaves open
+
+- *while running* a program, an input outside the spec::
+
+      AssertionError: Guard failed: y.size()[0] == 2*x.size()[0]
+      RuntimeError: Runtime assertion failed for expression Eq(Mod(u0, 2), 0) on node 'eq'
+      → error[shape-violation]: this program needs `B % 2 == 0`
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..diagnostics import Diagnostic, Severity, ShapeError
+from ..ir import Size, Var
+from ..ir.expanded import Lowered
+from ..ir.walk import free_vars
+from ..ir.write import write_dim, write_predicate
+from .printed import read_printed
+from .symbolic import Unreadable, negated, read_predicate
+
+_ASSERTION = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?)(?: on node '.*')?\s*$", re.DOTALL)
+_GUARD = re.compile(r"Guard failed: (?P<condition>.+)")
+_EXPECTED = re.compile(r"Expected input at (?P<place>\S+) to be (?P<condition>.+?), but got (?P<size>-?\d+)")
+_SYMBOL = re.compile(r"\b[us]\d+\b")
+
+
+def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
+    """Returns what to raise from ``error``, or None if it is none of ours.
+
+    Args:
+        error: What compile, export or make_fx raised while tracing.
+        lowered: The spec that was traced with.
+    """
+    found = next((each for each in _chain(error) if type(each).__name__ == "GuardOnDataDependentSymNode"), None)
+    condition = getattr(found, "cond", None)
+    if found is None or condition is None:
+        return None
+    environment = _shape_env(error)
+    if environment is None:
+        return None
+    meanings = spec_symbols(environment, lowered)
+    try:
+        predicate = read_predicate(environment.replace(condition), meanings.get)
+    except Unreadable:  # a symbol that comes from data (`.item()`): the spec has no say
+        return None
+    text = write_predicate(predicate)
+    names = list(dict.fromkeys(free_vars(predicate)))
+    notes = [note for name in names if (note := _binding(name, lowered)) is not None]
+    where = _user_line(error)
+    if where is not None:
+        notes.insert(0, where)
+    helps = (
+        f"add `where {write_predicate(negated(predicate))}` or `where {text}`, if that is all the program is for",
+        "two cases of the spec, one for each, give two programs",
+    )
+    message = f"the program asks whether `{text}`, which the spec leaves open"
+    return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=tuple(notes), helps=helps)])
+
+
+def run_failure(error: BaseException, symbols: Mapping[str, Size]) -> ShapeError | None:
+    """Returns what an exported program's or a graph's refusal of an input means, or None if it is none.
+
+    Args:
+        error: What it raised.
+        symbols: From `program.symbols_of`: torch's names for sizes, and what they stand for.
+    """
+    text = str(error)
+    if match := _ASSERTION.search(text):
+        condition = _renamed(match["condition"], symbols)
+        message = f"this program needs `{condition}`"
+    elif match := _EXPECTED.search(text):
+        message = f"`{match['place']}` is {match['size']}, but this program needs it to be {match['condition']}"
+    elif match := _GUARD.search(text):
+        message = f"this program needs `{_guard(match['condition'])}`"
+    else:
+        return None
+    return ShapeError([Diagnostic("shape-violation", Severity.ERROR, message, notes=(f"torch: {text.strip()}",))])
+
+
+def spec_symbols(environment: Any, lowered: Lowered) -> dict[str, Size]:
+    """Returns what torch's symbols stand for, by name, in the variables of the signature.
+
+    Args:
+        environment: The ShapeEnv of a trace, finished or failed.
+        lowered: The spec that was traced with; its names are unique.
+    """
+    meanings = {variable.name: variable.meaning for variable in lowered.variables}
+    found: dict[str, Size] = {}
+    for ours, theirs in environment._spec_symbol_to_compile_symbol.items():
+        name = ours.name.rpartition("#")[0]
+        if name in meanings:
+            for symbol in (theirs, environment.replace(theirs)):
+                if symbol.is_Symbol:
+                    found.setdefault(symbol.name, meanings[name])
+    return found
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        each = pending.pop(0)
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            pending += [each.__cause__, each.__context__]
+
+
+def _shape_env(error: BaseException) -> Any:
+    """Returns the ShapeEnv of a failed trace: it is a local variable of some frame that failed.
+
+    A finished trace leaves placeholders that know it; a failed one leaves only its traceback.
+    """
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    for each in _chain(error):
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            for value in frame.f_locals.values():
+                try:
+                    environment = value if isinstance(value, ShapeEnv) else getattr(value, "shape_env", None)
+                except Exception:  # any object of the user's may answer getattr as it likes
+                    continue
+                if isinstance(environment, ShapeEnv) and environment._spec_symbol_to_compile_symbol:
+                    return environment
+    return None
+
+
+def _user_line(error: BaseException) -> str | None:
+    """Returns the innermost line of the user's code that was being traced."""
+    import torch
+
+    library = str(torch.__path__[0])
+    found: traceback.FrameSummary | None = None
+    for each in _chain(error):
+        stack = getattr(each, "real_stack", None) or traceback.extract_tb(each.__traceback__)
+        for frame in stack:
+            if not frame.filename.startswith((library, "<")) and "shapedsl" not in frame.filename.split("/")[-3:]:
+                found = frame
+        if found is not None and getattr(each, "real_stack", None):
+            break  # dynamo knows the user's stack, which the traceback has not
+    if found is None:
+        return None
+    return f"{found.filename}:{found.lineno}, in {found.name}: {(found.line or '').strip()}"
+
+
+def _binding(name: str, lowered: Lowered) -> str | None:
+    """Returns where ``name`` is read, e.g. ``S is x.shape[1]``."""
+    for leaf in lowered.expanded.leaves:
+        for axis, dim in enumerate(leaf.dims):
+            if getattr(dim, "name", None) == name:
+                return f"{name} is {leaf.place(axis)}"
+    for leaf in lowered.expanded.leaves:
+        for axis, dim in enumerate(leaf.dims):
+            if name in free_vars(dim):
+                return f"{leaf.place(axis)} is {write_dim(dim)}"
+    return None
+
+
+def _renamed(condition: str, symbols: Mapping[str, Size]) -> str:
+    """Returns a printed condition in the user's names, as a predicate of the language where it can be read."""
+
+    def name(match: re.Match[str]) -> str:
+        size = symbols.get(match[0])
+        return match[0] if size is None else write_dim(size)
+
+    try:
+        return write_predicate(read_printed(condition, symbols.get))
+    except Unreadable:
+        return _SYMBOL.sub(name, condition)
+
+
+def _guard(condition: str) -> str:
+    """Returns a guard in the language's words: torch writes ``x.size()[0]`` for ``x.shape[0]``."""
+    text = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", condition).strip()
+    try:
+        return write_predicate(read_printed(text, Var))
+    except Unreadable:
+        return text
