@@ -1,0 +1,23 @@
+"""The façade: what users import. It composes the stages, and raises what they report."""
+
+from .attach import attach
+from .entries import checker_of, compile, export, lower_attached, make_fx
+from .sources import as_spec, from_json, from_torch, load, loads, spec_of
+from .spec import Spec, SpecFile
+
+__all__ = [
+    "Spec",
+    "SpecFile",
+    "as_spec",
+    "attach",
+    "checker_of",
+    "compile",
+    "export",
+    "from_json",
+    "from_torch",
+    "load",
+    "loads",
+    "lower_attached",
+    "make_fx",
+    "spec_of",
+]

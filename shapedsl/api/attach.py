@@ -1,0 +1,104 @@
+"""Put specs from a file on the callables they name, so that torch finds them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ..attached import AttachedSpec
+from ..diagnostics import Diagnostic, Severity, ShapeError, ShapeWarning
+from .callables import plain_function
+from .sources import SPEC_ATTRIBUTE
+from .spec import SpecFile
+
+_MISSING = object()
+
+
+def attach(specs: SpecFile, namespace: Any) -> list[str]:
+    """Puts every spec on the callable it names, as ``@shapes`` would; ``name@2`` specs are left out.
+
+    Args:
+        specs: From `load`.
+        namespace: A package or module, whose submodules are imported as names ask for them; or a
+            class, a mapping, or any object with the callables as attributes. ``pkg.mod.fn`` is looked
+            up as it is, or below ``namespace`` where that is called ``pkg`` or ``pkg.mod``.
+
+    Returns:
+        The names that were not found, each also told as a ``ShapeWarning`` with code ``unknown-spec``.
+    """
+    missing: list[str] = []
+    for key, spec in specs.items():
+        if spec.signature.index != 1:
+            continue
+        function = _function(_find(namespace, key))
+        if function is None:
+            missing.append(key)
+            near = get_close_matches(key.rpartition(".")[2], _names(namespace), n=1)
+            finding = Diagnostic(
+                "unknown-spec",
+                Severity.WARNING,
+                f"`{key}` names no Python function in {_title(namespace)}",
+                helps=(f"did you mean `{near[0]}`?",) if near else (),
+            )
+            warnings.warn(str(ShapeError([finding])), ShapeWarning, stacklevel=2)
+            continue
+        setattr(function, SPEC_ATTRIBUTE, spec)
+        function._dynamic_spec = AttachedSpec(function)  # type: ignore[attr-defined]
+    return missing
+
+
+def _find(namespace: Any, key: str) -> Any:
+    """Returns what ``key`` names, or `_MISSING`."""
+    for path in _paths(namespace, key):
+        found = namespace
+        for name in path:
+            found = _member(found, name)
+            if found is _MISSING:
+                break
+        else:
+            return found
+    return _MISSING
+
+
+def _paths(namespace: Any, key: str) -> Iterator[list[str]]:
+    """Yields the ways to read ``key`` below ``namespace``: whole, then without the namespace's own name."""
+    parts = key.split(".")
+    yield parts
+    own = getattr(namespace, "__name__", "")
+    own_parts = own.split(".") if isinstance(own, str) else []
+    for length in range(len(own_parts), 0, -1):
+        if parts[:length] == own_parts[-length:]:
+            yield parts[length:]
+
+
+def _member(owner: Any, name: str) -> Any:
+    if isinstance(owner, Mapping):
+        return owner.get(name, _MISSING)
+    found = getattr(owner, name, _MISSING)
+    if found is _MISSING and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
+        qualified = f"{owner.__name__}.{name}"
+        try:
+            return import_module(qualified)
+        except ModuleNotFoundError as error:
+            if error.name != qualified:  # the submodule is there, and lacks something else
+                raise
+    return found
+
+
+def _function(found: Any) -> FunctionType | None:
+    """Returns the function whose attributes torch reads, if ``found`` has one."""
+    function = plain_function(found)
+    return function if isinstance(function, FunctionType) else None
+
+
+def _names(namespace: Any) -> list[str]:
+    return [str(name) for name in namespace] if isinstance(namespace, Mapping) else dir(namespace)
+
+
+def _title(namespace: Any) -> str:
+    name = getattr(namespace, "__name__", None)
+    return f"`{name}`" if isinstance(name, str) else f"this {type(namespace).__name__}"

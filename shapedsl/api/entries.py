@@ -1,0 +1,196 @@
+"""torch's entry points with a spec: `compile`, `export`, `make_fx`, and what an annotated function carries for torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from .. import pipeline
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError
+from .callables import arguments_of, python_signature, require_parameters
+from .sources import as_spec
+from .spec import Spec, torch_tensors, warn
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import GraphModule
+    from torch.fx.experimental.dynamic_spec import ShapesSpec
+
+    from ..ir.expanded import Expanded, Lowered
+    from .sources import SpecLike
+
+Target = TypeVar("Target", bound="Callable[..., Any]")
+
+
+@overload
+def compile(
+    fn: Target, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
+) -> Target: ...
+@overload
+def compile(
+    fn: None = None, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
+) -> Callable[[Target], Target]: ...
+def compile(
+    fn: Target | None = None, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
+) -> Any:
+    """Returns ``fn`` compiled under its spec; a module gives a module.
+
+    Sizes are checked before torch is asked, so that a call outside the spec raises at once and costs
+    no compilation. One graph serves every call of one structure (ranks, lengths, None-ness, values of
+    ``const _`` sizes). Also a decorator: ``@compile`` or ``@compile(spec=..., backend=...)``.
+
+    Args:
+        fn: A function, method, builtin, partial, callable object or module.
+        spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``fn``.
+        case: Lowers one alternative instead of the ``where`` part.
+        **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` and ``isolate_recompiles`` are always on.
+
+    Raises:
+        ShapeError: The spec is wrong; at a call: the inputs do not satisfy it, or torch cannot compile
+            the function under it (``data-dependent``).
+        TypeError: An option that the spec decides: ``dynamic=``, ``dynamic_shapes=``, ``fullgraph=False``,
+            ``isolate_recompiles=False``.
+    """
+    if fn is None:
+        return lambda target: compile(target, spec, case=case, **torch_compile_kwargs)
+    torch_tensors("compiling")
+    from ..targets.entry.compile import compile_callable, require_options
+
+    require_options(torch_compile_kwargs)
+    found = _selected(as_spec(spec, fn), case)
+    require_parameters(fn, found.signature)
+    return compile_callable(fn, found.signature, lower_expanded, **torch_compile_kwargs)
+
+
+def export(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    spec: SpecLike | None = None,
+    *,
+    case: str | None = None,
+    strict: bool = False,
+    verify: bool | Collection[str] = True,
+) -> ExportedProgram:
+    """Returns ``fn`` exported under its spec, and compares the program with the spec.
+
+    Args:
+        fn: A module, function, method, partial or callable object.
+        args: The example; it must satisfy the spec.
+        kwargs: Its keyword arguments.
+        spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``fn``.
+        case: Lowers one alternative instead of the ``where`` part.
+        strict: torch's own flag.
+        verify: Whether the program may not promise less than the spec; a collection of codes
+            (``merged-dims``, ``specialized-dim``, ``extra-assumption``) allows just these.
+
+    Raises:
+        ShapeError: The spec is wrong, the example does not satisfy it, torch cannot trace under it
+            (``data-dependent``), or the program does not keep it: ``merged-dims`` (two sizes became
+            one), ``specialized-dim`` (a size became a number), ``extra-assumption`` (it demands what
+            the spec does not imply).
+    """
+    torch_tensors("exporting")
+    from ..targets.entry.export import export as export_lowered
+
+    found = _selected(as_spec(spec, fn), case)
+    args, kwargs = tuple(args or ()), dict(kwargs or {})
+    lowered = _lower_example(found, fn, _checker(found, fn), args, kwargs)
+    program = export_lowered(fn, args, kwargs, lowered, strict=strict)
+    if verify is not False:
+        report = Report()
+        allowed = frozenset() if verify is True else frozenset(verify)
+        pipeline.compare_program(program, lowered, report, allowed)
+        report.raise_errors()
+        warn(report)
+    return program
+
+
+def make_fx(
+    fn: Callable[..., Any], spec: SpecLike | None = None, *, case: str | None = None, **options: Any
+) -> Callable[..., GraphModule]:
+    """Returns a function that traces ``fn`` at example inputs into a graph which obeys the spec.
+
+    Args:
+        fn: A function, module, method, partial or callable object.
+        spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``fn``.
+        case: Lowers one alternative instead of the ``where`` part.
+        **options: torch's own, except ``tracing_mode`` and ``dynamic_shapes``.
+
+    Raises:
+        ShapeError: The spec is wrong; when called: the example does not satisfy it, or torch cannot trace under it.
+    """
+    torch_tensors("tracing")
+    from ..targets.entry.make_fx import make_fx as trace_lowered
+
+    found = _selected(as_spec(spec, fn), case)
+    check = _checker(found, fn)
+
+    def trace(*args: Any, **kwargs: Any) -> GraphModule:
+        lowered = _lower_example(found, fn, check, args, kwargs)
+        return trace_lowered(fn, args, kwargs, lowered, check=check, **options)
+
+    return trace
+
+
+def lower_attached(function: Callable[..., Any]) -> ShapesSpec:
+    """Returns the ShapesSpec that torch reads off an annotated function; called on torch's first look.
+
+    Raises:
+        ShapeError: The annotations are wrong; ``unknown-rank``: torch cannot wait for the example.
+    """
+    return as_spec(None, function).to_torch()
+
+
+def _selected(spec: Spec, case: str | None) -> Spec:
+    """Returns the spec to lower, found satisfiable."""
+    chosen = spec
+    if case is not None:
+        signature, mode = spec.selected(case)
+        if mode != "compiled":
+            message = f"`{case}` of `{spec.name}` runs {mode}: there is nothing to lower"
+            raise ShapeError([Diagnostic("cases-not-lowered", Severity.ERROR, message, helps=("name another case",))])
+        chosen = Spec(signature, spec.diagnostics)
+    elif spec.signature.alternatives:
+        spec.warn_cases()
+    chosen.normal()
+    return chosen
+
+
+def _checker(spec: Spec, fn: Callable[..., Any]) -> Callable[..., None]:
+    """Returns the check of a call of ``fn``, which may take more than the spec lists."""
+    from ..runtime.check import checker
+
+    require_parameters(fn, spec.signature)
+    return checker(spec.signature, torch_tensors("checking inputs"), python_signature(fn, spec.signature))
+
+
+def _lower_example(
+    spec: Spec, fn: Callable[..., Any], check: Callable[..., None], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Lowered:
+    """Checks the example (torch would not), and lowers the spec at its structure."""
+    check(*args, **kwargs)
+    arguments = arguments_of(fn, spec.signature, args, kwargs)
+    return spec.lowered(arguments, allow_negative_ints=True)[0]
+
+
+def checker_of(fn: Callable[..., Any]) -> Callable[..., None]:
+    """Returns the check of a call of ``fn`` by its own spec.
+
+    Raises:
+        ShapeError: ``fn`` has no spec, or a wrong one.
+    """
+    return _checker(as_spec(None, fn), fn)
+
+
+def lower_expanded(expanded: Expanded, statics: Mapping[str, int], allow_negative_ints: bool) -> Lowered:
+    """Returns the lowerable form; picklable, since a compiled module keeps it.
+
+    Raises:
+        ShapeError: There is none.
+    """
+    report = Report()
+    lowered = pipeline.lower(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
+    report.raise_errors()
+    assert lowered is not None  # no errors, so there is one
+    return lowered

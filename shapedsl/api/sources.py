@@ -1,0 +1,213 @@
+"""Where specs come from: files, text, callables, JSON, torch. And which spec of a file is meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from .. import pipeline
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError, Source
+from ..ir import Signature
+from ..ir.json import MalformedJsonError
+from ..ir.json import from_json as read_json
+from .callables import plain_function
+from .spec import Spec, SpecFile, warn
+
+if TYPE_CHECKING:
+    from torch.fx.experimental.dynamic_spec import ShapesSpec
+
+    SpecLike: TypeAlias = "Spec | SpecFile | str | os.PathLike[str] | ShapesSpec"
+
+
+# Where `attach` leaves a spec on a function.
+SPEC_ATTRIBUTE: Final = "__shapedsl_spec__"
+
+
+def load(path: str | os.PathLike[str], *, consts: Mapping[str, int] | None = None) -> SpecFile:
+    """Returns the specs of a ``.shapes`` file.
+
+    Args:
+        path: The file; imports are relative to it.
+        consts: Overrides of ``const`` statements, ``"file.shapes:NAME"`` for an imported one.
+
+    Raises:
+        ShapeError: Everything that is wrong with the file, in one go.
+    """
+    report = Report()
+    source = pipeline.read_file(Path(path), report)
+    report.raise_errors()
+    assert source is not None
+    return _file(source, report, consts, Path(path).parent)
+
+
+def loads(text: str, *, name: str = "<string>", consts: Mapping[str, int] | None = None) -> SpecFile:
+    """Returns the specs of ``text``; imports are relative to the current folder.
+
+    Args:
+        text: What a ``.shapes`` file would hold.
+        name: What messages call it.
+        consts: Overrides of ``const`` statements.
+
+    Raises:
+        ShapeError: Everything that is wrong with the text, in one go.
+
+    Example:
+        >>> spec = loads("def f(x: Tensor[B, 2*B]): where B < 32")["f"]
+        >>> print(spec)
+        def f(x: Tensor[B, 2 * B]):
+            where B < 32
+    """
+    return _file(Source(name, text), Report(), consts, Path())
+
+
+def _file(source: Source, report: Report, consts: Mapping[str, int] | None, base: Path) -> SpecFile:
+    module = pipeline.read(source, report, consts=consts, base=base)
+    for signature in module:
+        pipeline.resolve(signature, report)
+    report.raise_errors()
+    found = SpecFile(module, report.diagnostics)
+    warn(report)
+    return found
+
+
+def from_json(text: str) -> Spec | SpecFile:
+    """Returns what `Spec.to_json` or `SpecFile.to_json` wrote.
+
+    Raises:
+        ShapeError: ``syntax-error``: the text is not such a document.
+    """
+    try:
+        node = read_json(text)
+    except MalformedJsonError as error:
+        raise ShapeError([Diagnostic("syntax-error", Severity.ERROR, f"not a spec in JSON: {error}")]) from None
+    return Spec(node) if isinstance(node, Signature) else SpecFile(node)
+
+
+def from_torch(spec: ShapesSpec) -> Spec:
+    """Returns torch's own ``ShapesSpec`` as a spec.
+
+    Raises:
+        ShapeError: It says something this language cannot.
+    """
+    from ..targets.read import read
+
+    report = Report()
+    signature = read(spec, report)
+    report.raise_errors()
+    assert signature is not None
+    return Spec(signature, report.diagnostics)
+
+
+def spec_of(target: Callable[..., Any]) -> Spec | None:
+    """Returns the spec of a function, method, class or module: from its annotations, or what is attached.
+
+    Warns ``spec-ignored`` where torch would not see what is attached.
+
+    Returns:
+        None if there is neither shape text nor `shapes` nor an attached spec.
+
+    Raises:
+        ShapeError: The annotations are wrong.
+    """
+    from ..frontends.annotated import read_callable
+
+    attached = getattr(plain_function(target), SPEC_ATTRIBUTE, None)
+    if isinstance(attached, Spec):
+        return attached
+    report = Report()
+    signature = read_callable(target, report)
+    if signature is not None:
+        pipeline.resolve(signature, report)
+    report.raise_errors()
+    if signature is None:
+        return None
+    warn(report)
+    return Spec(signature, report.diagnostics)
+
+
+def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> Spec:
+    """Returns the one spec that is meant.
+
+    Args:
+        spec: A `Spec`, a `SpecFile`, a path (``PathLike``, or a str ending in ``.shapes`` or
+            ``.shapes:NAME``), text, torch's ShapesSpec, or None for ``target``'s own.
+        target: Chooses among a file's specs by its name.
+
+    Raises:
+        ShapeError: ``ambiguous-spec``, ``unknown-spec``, or what is wrong with the text.
+        TypeError: ``spec`` is none of these.
+    """
+    if spec is None:
+        found = None if target is None else spec_of(target)
+        if found is None:
+            raise _error("unknown-spec", f"`{_name(target)}` has no spec", "annotate it, or pass `spec=`")
+        return found
+    if isinstance(spec, Spec):
+        return spec
+    if isinstance(spec, SpecFile):
+        return choose(spec, None, target)
+    if isinstance(spec, os.PathLike):
+        return choose(load(spec), None, target)
+    if isinstance(spec, str):
+        path, separator, name = spec.rpartition(".shapes:")
+        if separator and "\n" not in spec:
+            return choose(load(path + ".shapes"), name, target)
+        if spec.endswith(".shapes") and "\n" not in spec:
+            return choose(load(spec), None, target)
+        return choose(loads(spec), None, target)
+    if type(spec).__module__.startswith("torch."):
+        return from_torch(spec)
+    raise TypeError(f"a spec is a Spec, a path, text or a ShapesSpec, not {type(spec).__name__}")
+
+
+def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | None) -> Spec:
+    """Returns the spec called ``name``, else the one ``target`` is named like, else the only one.
+
+    Raises:
+        ShapeError: ``unknown-spec`` or ``ambiguous-spec``.
+    """
+    listing = ", ".join(file) or "none"
+    if name is not None:
+        if name in file:
+            return file[name]
+        last = [key for key in file if key.rpartition(".")[2] == name]
+        if len(last) == 1:
+            return file[last[0]]
+        raise _error("unknown-spec", f"there is no spec `{name}`", f"the file's specs are {listing}")
+    if target is not None:
+        full = _name(target)
+        tails = [full.split(".", i)[i] for i in range(full.count(".") + 1)]
+        for tail in tails:  # the longest name first
+            matches = [key for key in file if key == tail or key.endswith(f".{tail}")]
+            if len(matches) == 1:
+                return file[matches[0]]
+            if matches:
+                raise _error(
+                    "ambiguous-spec", f"several specs could be meant for `{full}`", f"name one of {', '.join(matches)}"
+                )
+    if len(file) == 1:
+        return next(iter(file.values()))
+    if not file:
+        raise _error("unknown-spec", "the file has no specs", "write a `def`")
+    whom = f" for `{_name(target)}`" if target is not None else ""
+    raise _error("ambiguous-spec", f"several specs could be meant{whom}", f"name one of {listing}")
+
+
+def _name(target: Any) -> str:
+    """Returns the dotted name that a file would use for ``target``; a module's is its ``forward``'s."""
+    while hasattr(target, "func") and hasattr(target, "keywords"):  # functools.partial
+        target = target.func
+    if hasattr(target, "forward") and hasattr(target, "named_parameters"):
+        target = type(target).forward if "forward" not in vars(target) else target.forward
+    kind = target if hasattr(target, "__qualname__") else type(target)
+    qualified = str(kind.__qualname__).rpartition("<locals>.")[2].replace("<lambda>", "_lambda")
+    return f"{getattr(kind, '__module__', None) or ''}.{qualified}".lstrip(".")
+
+
+def _error(code: str, message: str, help_: str) -> ShapeError:
+    return ShapeError([Diagnostic(code, Severity.ERROR, message, helps=(help_,))])
+
+
+__all__ = ["as_spec", "choose", "from_json", "from_torch", "load", "loads", "spec_of"]

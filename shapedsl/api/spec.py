@@ -1,0 +1,281 @@
+"""`Spec` and `SpecFile`: what users hold. They are immutable; what they compute is kept."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import pipeline
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
+from ..ir import Module, Signature
+from ..ir.json import to_json
+from ..ir.write import write_module, write_signature
+
+if TYPE_CHECKING:
+    from torch.fx.experimental.dynamic_spec import ShapesSpec
+
+    from ..ir.expanded import Lowered
+    from ..normalize import Normal
+    from ..runtime.bind import Sizes
+    from ..runtime.tensors import Tensors
+
+
+class Spec:
+    """The spec of one callable.
+
+    Attributes:
+        diagnostics: Warnings found while it was read. (Errors raise.)
+
+    Two specs are equal if their resolved signatures are: constraints as a set, variable names, kinds,
+    hints, messages, defaults, cases and returns; not names of specs, nor layout. Equal up to algebra is
+    ``a.normalize() == b.normalize()``.
+    """
+
+    __slots__ = ("__weakref__", "_bind", "_check", "_lowered", "_normal", "_signature", "diagnostics")
+
+    def __init__(self, signature: Signature, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        self._signature = signature
+        self.diagnostics = diagnostics
+        self._normal: Normal | None = None
+        self._lowered: dict[object, tuple[Lowered, ShapesSpec]] = {}
+        self._check: Callable[..., None] | None = None
+        self._bind: Callable[..., Sizes] | None = None
+
+    @property
+    def name(self) -> str:
+        """The dotted name of the callable, e.g. ``net.Net.forward``."""
+        return self._signature.name
+
+    @property
+    def signature(self) -> Signature:
+        """The resolved intermediate representation."""
+        return self._signature
+
+    def normal(self) -> Normal:
+        """Returns the normal form with its table of variables.
+
+        Raises:
+            ShapeError: ``contradiction``: no shape satisfies the spec; or a name, hint or divisor is wrong.
+        """
+        if self._normal is None:
+            report = Report()
+            normal = pipeline.normal_form(self._signature, report)
+            report.raise_errors()
+            self._normal = normal
+        return self._normal
+
+    def normalize(self) -> Spec:
+        """Returns the canonical spec: it accepts the same sizes, and equal meaning gives an equal spec.
+
+        Raises:
+            ShapeError: No shape satisfies the spec.
+        """
+        return Spec(self.normal().signature, self.diagnostics)
+
+    def check(self, *args: Any, **kwargs: Any) -> None:
+        """Returns nothing if the inputs satisfy the spec; takes what the callable takes. About 1 µs a tensor.
+
+        Static parts (``_``, unlisted parameters) are not looked at.
+
+        Raises:
+            ShapeError: ``shape-violation``, ``rank-mismatch``, ``dtype-mismatch`` or ``type-mismatch``:
+                which parameter, which axis, which assumption, and all sizes.
+            TypeError: The call does not fit the parameters.
+        """
+        if self._check is None:
+            from ..runtime.check import checker
+
+            self._check = checker(self._signature, torch_tensors("checking inputs"))
+        self._check(*args, **kwargs)
+
+    def bind(self, *args: Any, **kwargs: Any) -> Sizes:
+        """Returns the sizes of a call by variable, e.g. ``{"B": 8, "batch": (2, 3)}``; assumptions are not looked at.
+
+        Raises:
+            ShapeError: Sizes contradict each other, or a rank, dtype or kind is wrong.
+            TypeError: The call does not fit the parameters.
+        """
+        if self._bind is None:
+            from ..runtime.bind import binder
+
+            self._bind = binder(self._signature, torch_tensors("binding inputs"))
+        return self._bind(*args, **kwargs)
+
+    def to_torch(
+        self, args: tuple[Any, ...] | None = None, kwargs: Mapping[str, Any] | None = None, case: str | None = None
+    ) -> ShapesSpec:
+        """Returns torch's ShapesSpec, for ``torch.compile``, ``torch.export.export`` or ``make_fx``.
+
+        A spec with cases lowers its ``where`` part and warns ``cases-not-lowered``, unless ``case`` names one.
+
+        Args:
+            args: Example inputs; needed only where a rank or a length is not written.
+            kwargs: Example keyword inputs.
+            case: The name of a case, or ``otherwise``.
+
+        Raises:
+            ShapeError: The spec is contradictory, a rank is unknown, the example does not fit, or torch
+                cannot express it.
+        """
+        example = None if args is None and kwargs is None else (tuple(args or ()), dict(kwargs or {}))
+        signature = self.selected(case)[0]
+        if case is None and signature.alternatives:
+            self.warn_cases()
+        arguments = None if example is None else bind(signature, *example)
+        return self.lowered(arguments, case)[1]
+
+    def lowered(
+        self, arguments: Mapping[str, Any] | None = None, case: str | None = None, *, allow_negative_ints: bool = False
+    ) -> tuple[Lowered, ShapesSpec]:
+        """Returns the lowerable form and the ShapesSpec at the structure of ``arguments``; the same objects each time.
+
+        Args:
+            arguments: The example, by parameter; None where no rank or length is needed.
+            case: One alternative instead of the ``where`` part.
+            allow_negative_ints: Whether the entry point can take an int that may be negative.
+
+        Raises:
+            ShapeError: As `to_torch`.
+        """
+        torch_tensors("lowering a spec")
+        from ..targets.shapes_spec import write
+
+        signature = self.selected(case)[0]
+        report = Report()
+        expanded = pipeline.at_structure(signature, arguments, is_tensor, report)
+        report.raise_errors()
+        assert expanded is not None  # no errors, so there is one
+        statics = {} if arguments is None else pipeline.static_sizes(expanded, arguments)
+        key = (case, allow_negative_ints, expanded.structure, tuple(sorted(statics.items())))
+        if key not in self._lowered:
+            self.normal()
+            lowered = pipeline.lower(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
+            report.raise_errors()
+            assert lowered is not None
+            self._lowered[key] = lowered, write(lowered)
+        return self._lowered[key]
+
+    def selected(self, case: str | None) -> tuple[Signature, str]:
+        """Returns the signature to lower and how it runs (``compiled``, ``eager`` or ``backed``).
+
+        Raises:
+            ShapeError: ``unknown-case``.
+        """
+        if case is None:
+            return self._signature, "compiled"
+        report = Report()
+        selected = pipeline.select(self._signature, case, report)
+        report.raise_errors()
+        assert selected is not None
+        return selected.signature, selected.mode.value
+
+    def warn_cases(self) -> None:
+        """Warns ``cases-not-lowered``."""
+        report = Report()
+        report.warning(
+            "cases-not-lowered",
+            f"only the `where` part of `{self.name}` was lowered",
+            at=self._signature.alternatives[0].span,
+            help="name one alternative with `case=`",
+        )
+        warn(report)
+
+    def to_json(self) -> str:
+        """Returns the spec as JSON; `from_json` reads it back."""
+        return to_json(self._signature)
+
+    def __str__(self) -> str:
+        return write_signature(self._signature)
+
+    def __repr__(self) -> str:
+        return f"<Spec {self.name}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self._signature == other._signature if isinstance(other, Spec) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._signature)
+
+    def __reduce__(self) -> tuple[type[Spec], tuple[Signature, tuple[Diagnostic, ...]]]:
+        return Spec, (self._signature, self.diagnostics)
+
+
+class SpecFile(Mapping[str, Spec]):
+    """The specs of a ``.shapes`` file by name, in file order. Iterating yields names, as any mapping does.
+
+    Attributes:
+        diagnostics: Warnings found while it was read.
+    """
+
+    __slots__ = ("_specs", "diagnostics")
+
+    def __init__(self, module: Module, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        self._specs = {key: Spec(signature, diagnostics) for key, signature in module.by_key().items()}
+        self.diagnostics = diagnostics
+
+    def __getitem__(self, name: str) -> Spec:
+        return self._specs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def __str__(self) -> str:
+        return write_module(self.module)
+
+    def __repr__(self) -> str:
+        return f"<SpecFile {', '.join(self._specs)}>"
+
+    @property
+    def module(self) -> Module:
+        """The resolved intermediate representation."""
+        return Module(tuple(spec.signature for spec in self._specs.values()))
+
+    def to_json(self) -> str:
+        """Returns the file as JSON; `from_json` reads it back."""
+        return to_json(self.module)
+
+
+def warn(report: Report) -> None:
+    """Passes each warning of ``report`` to `warnings.warn` as a `ShapeWarning`."""
+    for diagnostic in report:
+        if diagnostic.severity is Severity.WARNING:
+            warnings.warn(str(ShapeError([diagnostic])), ShapeWarning, stacklevel=4)
+
+
+def torch_tensors(purpose: str) -> Tensors:
+    """Returns what a tensor is.
+
+    Raises:
+        ImportError: torch is not installed; the message says that ``purpose`` needs it.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(f"{purpose} needs PyTorch 2.14 or newer: pip install 'shapedsl[torch]'") from None
+    if not hasattr(torch.fx.experimental, "dynamic_spec"):
+        from importlib.util import find_spec
+
+        if find_spec("torch.fx.experimental.dynamic_spec") is None:
+            raise ImportError(f"{purpose} needs PyTorch 2.14 or newer; this is {torch.__version__}")
+    from ..targets.tensors import torch_tensors as tensors
+
+    return tensors()
+
+
+def is_tensor(value: object) -> bool:
+    """Whether ``value`` is a tensor; asked without importing torch, since a tensor's owner has."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def bind(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``{parameter: value}`` of a call."""
+    return pipeline.bind_arguments(signature, args, kwargs)

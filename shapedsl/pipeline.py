@@ -1,0 +1,235 @@
+"""The compiler on one page: text → IR → normal form → one structure → lowerable form → ShapesSpec.
+
+Each function is one stage; it takes what the stage before returned and a `Report`, and adds its
+findings there. Nothing here decides anything: the stages do.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .diagnostics import Report, ShapeError, Source
+from .ir import (
+    Alternative,
+    And,
+    Const,
+    Constraint,
+    Mode,
+    Module,
+    Not,
+    ParamKind,
+    Predicate,
+    Signature,
+    VariableKind,
+)
+from .ir.expand import expand
+from .ir.expanded import Expanded, Lowered
+
+if TYPE_CHECKING:
+    from .normalize import Normal
+
+
+def read(
+    source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
+) -> Module:
+    """Text → IR: every def of ``source`` that could be read.
+
+    Args:
+        source: The text.
+        report: Receives what is wrong with it.
+        consts: Overrides of ``const`` statements.
+        base: The folder that imports are relative to.
+    """
+    from .frontends.text import read as read_text  # lark is loaded when the first text is read
+
+    return read_text(source, report, consts=consts, base=base)
+
+
+def read_file(path: Path, report: Report) -> Source | None:
+    """A file's text; ``report`` receives ``unreadable-file`` or ``invalid-utf8``."""
+    try:
+        raw = path.read_bytes()
+    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        report.error("unreadable-file", f"cannot read `{path}`: {reason}")
+        return None
+    return decode(str(path), raw, report)
+
+
+def decode(name: str, raw: bytes, report: Report) -> Source | None:
+    """Bytes → a text called ``name``, without a byte-order mark; ``report`` receives ``invalid-utf8``."""
+    try:
+        return Source(name, raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        good = raw[: error.start].decode("utf-8-sig", errors="ignore")
+        report.error(
+            "invalid-utf8",
+            f"`{name}` is not UTF-8 text: byte {raw[error.start]:#04x} at offset {error.start}",
+            at=Source(name, good).span(len(good), len(good)),
+            help="save the file as UTF-8",
+        )
+        return None
+
+
+def resolve(signature: Signature, report: Report) -> None:
+    """Checks names, scopes, kinds, hints and divisors; cheap, and done when a file is loaded."""
+    from .normalize import resolve as resolve_names
+
+    resolve_names(signature, report)
+
+
+def normal_form(signature: Signature, report: Report) -> Normal:
+    """IR → normal form and variable table; ``report`` receives contradictions and wrong names."""
+    from .normalize import normalize  # sympy is loaded when the first spec is normalized
+
+    return normalize(signature, report)
+
+
+def bind_arguments(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``{parameter: value}`` of a call, as Python binds it; omitted defaults are left out.
+
+    Raises:
+        TypeError: The call does not fit the parameters.
+    """
+    return dict(python_signature(signature).bind(*args, **kwargs).arguments)
+
+
+def python_signature(signature: Signature) -> inspect.Signature:
+    """Returns the spec's parameters as Python's own signature object."""
+    kinds = {
+        ParamKind.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,
+        ParamKind.POSITIONAL_OR_KEYWORD: inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        ParamKind.VAR_POSITIONAL: inspect.Parameter.VAR_POSITIONAL,
+        ParamKind.KEYWORD_ONLY: inspect.Parameter.KEYWORD_ONLY,
+        ParamKind.VAR_KEYWORD: inspect.Parameter.VAR_KEYWORD,
+    }
+    return inspect.Signature(
+        [
+            inspect.Parameter(param.name, kinds[param.kind], default=None if param.default else inspect.Parameter.empty)
+            for param in signature.params
+        ]
+    )
+
+
+def at_structure(
+    signature: Signature, arguments: Mapping[str, Any] | None, is_tensor: Callable[[object], bool], report: Report
+) -> Expanded | None:
+    """IR → IR at one structure: ranks, lengths and None-ness as the arguments have them."""
+    return expand(signature, arguments, is_tensor=is_tensor, report=report)
+
+
+def lower(
+    expanded: Expanded, report: Report, *, statics: Mapping[str, int], allow_negative_ints: bool = False
+) -> Lowered | None:
+    """IR at one structure → lowerable form.
+
+    Args:
+        expanded: From `at_structure`.
+        report: Receives why it cannot be lowered; a contradictory spec never is.
+        statics: The value of each ``const X = _`` at the example.
+        allow_negative_ints: Whether the entry point can take an int that may be negative.
+    """
+    from .normalize import lower as lower_expanded
+
+    return lower_expanded(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
+
+
+def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, int]:
+    """Returns the value that each ``const X = _`` has in ``arguments``, read where it stands alone in a dim."""
+    consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
+    found: dict[str, int] = {}
+    if consts:
+        for leaf in expanded.leaves:
+            value = arguments[leaf.path.root]
+            for step in leaf.path.steps:
+                value = getattr(value, step.name) if hasattr(step, "name") else value[step.key]
+            for axis, dim in enumerate(leaf.dims):
+                name = getattr(dim, "name", None)
+                if name in consts and name not in found:
+                    found[name] = int(value if leaf.scalar else value.shape[axis])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One alternative as a signature of its own, and whether torch runs it."""
+
+    signature: Signature
+    mode: Mode
+
+
+def select(signature: Signature, name: str, report: Report) -> Selected | None:
+    """The spec of one alternative: ``where``, its own predicates, and the negation of each earlier one.
+
+    Args:
+        signature: With alternatives.
+        name: A case's name, or ``otherwise``.
+        report: Receives ``unknown-case``, and ``cases-not-lowered`` where a bucket is involved.
+    """
+    position = next(
+        (
+            i
+            for i, each in enumerate(signature.alternatives)
+            if (each.name or each.keyword) == name and name != "bucket"
+        ),
+        None,
+    )
+    if position is None:
+        names = [a.name or a.keyword for a in signature.alternatives if a.name or a.keyword == "otherwise"]
+        report.error(
+            "unknown-case",
+            f"`{signature.name}` has no case `{name}`",
+            at=signature.span,
+            help=f"its cases are {', '.join(names)}" if names else "it has no cases",
+        )
+        return None
+    alternative, earlier = signature.alternatives[position], signature.alternatives[:position]
+    for bucketed in (*earlier, alternative):
+        if bucketed.buckets:
+            report.error(
+                "cases-not-lowered",
+                f"`{name}` cannot be lowered alone: a bucket decides which sizes reach it",
+                at=bucketed.span,
+                help="lower the `where` part, without `case=`",
+            )
+            return None
+    constraints = [*signature.constraints, *alternative.constraints]
+    constraints += [
+        Constraint(_negation(other), None, text=f"not {other.name or 'an earlier case'}", span=other.span)
+        for other in earlier
+    ]
+    hints = dict(alternative.hints)
+    variables = tuple(replace(v, hint=hints.get(v.name, v.hint)) for v in signature.variables)
+    return Selected(
+        replace(signature, constraints=tuple(constraints), variables=variables, alternatives=()), alternative.mode
+    )
+
+
+def _negation(alternative: Alternative) -> Predicate:
+    predicates = tuple(constraint.predicate for constraint in alternative.constraints)
+    return Not(predicates[0] if len(predicates) == 1 else And(predicates))
+
+
+def raise_if_wrong(report: Report) -> None:
+    """Raises `ShapeError` if ``report`` holds an error."""
+    if report.errors:
+        raise ShapeError(report)
+
+
+__all__ = [
+    "Const",
+    "Selected",
+    "at_structure",
+    "bind_arguments",
+    "lower",
+    "normal_form",
+    "python_signature",
+    "raise_if_wrong",
+    "read",
+    "select",
+    "static_sizes",
+]
