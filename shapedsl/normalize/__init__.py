@@ -1,0 +1,65 @@
+"""IR → IR. `PASSES` is the whole pipeline, in order; each pass is the module of its name.
+
+`normalize` gives the normal form of a signature and the table of its variables; `lower` gives, at one
+structure, the form that the torch writer can write without deciding anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ..diagnostics import Report
+from ..ir import Signature
+from .absorb_facts import absorb_facts
+from .domains import Contradiction, Domains
+from .lowerable import lower
+from .propagate import propagate
+from .refute import refute
+from .resolve import resolve
+from .simplify import simplify
+from .table import Facts, build_table
+
+Pass: TypeAlias = Callable[[Signature, Report], Signature]
+
+PASSES: Final[tuple[Pass, ...]] = (
+    resolve,  # names, hints and divisors are checked; nothing changes
+    refute,  # contradictions are told, on what the user wrote; nothing changes
+    simplify,  # sizes and predicates in canonical form
+    absorb_facts,  # single-variable constraints become declarations
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A signature in normal form.
+
+    Attributes:
+        signature: The normal form.
+        table: The facts of each variable, by name, sorted; what follows from several constraints is in it.
+        contradictory: Whether no sizes satisfy it; then the table says only what the kinds say.
+    """
+
+    signature: Signature
+    table: Mapping[str, Facts]
+    contradictory: bool = False
+
+
+def normalize(signature: Signature, report: Report) -> Normal:
+    """Returns the normal form of ``signature``.
+
+    Args:
+        signature: As a frontend made it. Normalizing twice changes nothing.
+        report: Receives wrong names, hints, divisors, and contradictions.
+    """
+    for each in PASSES:
+        signature = each(signature, report)
+    try:
+        domains = propagate(signature.variables, [constraint.predicate for constraint in signature.constraints])
+    except Contradiction:
+        return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
+    return Normal(signature, build_table(signature, domains))
+
+
+__all__ = ["PASSES", "Facts", "Normal", "lower", "normalize", "resolve"]

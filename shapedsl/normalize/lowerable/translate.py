@@ -1,0 +1,62 @@
+"""Say every constraint over the slots, in integers.
+
+Before (``B`` is ``u // 2``)::
+
+    B >= 3, 3 * B <= S + 1, B % 4 == 1, B // 3 == D, B == 2 or B == 5
+
+After::
+
+    u >= 6, 3 * u <= 2 * S + 2, u % 8 == 2, u // 6 == D, u == 4 or u == 10
+
+Denominators are multiplied out: a sign never changes, since they are positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate
+from ...ir.walk import free_vars, substitute
+from ..algebra import TooLarge, difference, terms
+from ..comparisons import congruent
+from ..polynomial import build
+from ..simplify import simplify_predicate
+from .invert import Quotient, translate
+
+
+def translate_predicate(predicate: Predicate, definitions: Mapping[str, Quotient]) -> Predicate:
+    """Returns a canonical ``predicate`` over the slots' names, in canonical form.
+
+    Raises:
+        KeyError: A variable has no definition.
+    """
+    return simplify_predicate(_translated(predicate, definitions))
+
+
+def _translated(predicate: Predicate, definitions: Mapping[str, Quotient]) -> Predicate:
+    match predicate:
+        case And(args=args):
+            return And(tuple(_translated(arg, definitions) for arg in args))
+        case Or(args=args):
+            return Or(tuple(_translated(arg, definitions) for arg in args))
+        case Not(arg=arg):
+            return Not(_translated(arg, definitions))
+        case Compare(
+            op=op, left=Apply(op=inner, args=(dividend, Const(value=modulus))), right=Const(value=residue)
+        ) if inner.name == "%" and op.name in ("==", "!=") and modulus > 0:
+            try:
+                value = translate(terms(dividend), definitions)
+                wanted = congruent(value.numerator, modulus * value.denominator, residue * value.denominator)
+                return wanted if op.name == "==" else Not(wanted)
+            except TooLarge:
+                return _substituted(predicate, definitions)
+        case Compare(op=op, left=left, right=right):
+            try:
+                value = translate(difference(left, right), definitions)
+                return Compare(COMPARISONS[op.name], build(value.numerator), Const(0))
+            except TooLarge:
+                return _substituted(predicate, definitions)
+
+
+def _substituted(predicate: Predicate, definitions: Mapping[str, Quotient]) -> Predicate:
+    return substitute(predicate, {name: definitions[name].size for name in free_vars(predicate)})

@@ -1,0 +1,349 @@
+"""Tighten every variable's range and residue by every constraint, until nothing moves.
+
+Each canonical comparison bounds each of its variables by what the others can be; an equality also
+carries residues: ``D == 2 * B + 1`` makes ``D`` odd. This is sound and cheap, and incomplete: it sees
+``B <= 64, 2 * B >= 200`` but not ``A <= B, B <= C, C <= A - 1`` over unbounded sizes.
+
+The work is bounded: a range that creeps (``A <= B - 1, B <= A - 1``) is given up, not followed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd, inf
+from typing import TypeAlias
+
+from ..ir import And, Apply, Compare, Const, Or, Predicate, Size, Var, Variable, Variadic
+from ..ir.walk import free_vars
+from .algebra import TooLarge, difference, terms
+from .domains import NOTHING, Contradiction, Domains, Reasons
+from .intervals import Bound, Interval, ceil_div, floor_div, interval_of
+from .polynomial import Monomial, Terms, add, constant, monomial_interval, scale
+
+MOST_CHANGES = 40  # of one variable
+MOST_DEPTH = 12  # of nested // and max
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """``polynomial <= 0``."""
+
+    polynomial: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """``polynomial == 0``."""
+
+    polynomial: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Congruent:
+    """``polynomial % modulus == 0``."""
+
+    polynomial: Terms
+    modulus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """``name != value``."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """At least one branch holds; a branch is a conjunction."""
+
+    branches: tuple[tuple[Row, ...], ...]
+
+
+Row: TypeAlias = "AtMost | Equal | Congruent | Apart | OneOf"
+
+
+@lru_cache(maxsize=4096)
+def rows_of(predicate: Predicate) -> tuple[Row, ...]:
+    """Returns a canonical predicate as rows; what a row cannot say is left out, which is sound."""
+    match predicate:
+        case And(args=args):
+            return tuple(row for arg in args for row in rows_of(arg))
+        case Or(args=args):
+            return (OneOf(tuple(rows_of(arg) for arg in args)),)
+        case Compare():
+            try:
+                return _row(predicate)
+            except TooLarge:
+                return ()
+        case _:
+            return ()
+
+
+def _row(compare: Compare) -> tuple[Row, ...]:
+    polynomial = difference(compare.left, compare.right)
+    match compare.op.name, compare.left, compare.right:
+        case "==", Apply(op=op, args=(dividend, Const(value=modulus))), Const(value=residue) if (
+            op.name == "%" and modulus > 0
+        ):
+            return (Congruent(add(terms(dividend), {(): residue} if residue else {}, -1), modulus),)
+        case "==", _, _:
+            return (Equal(polynomial),)
+        case "<=", _, _:
+            return (AtMost(polynomial),)
+        case "<", _, _:
+            return (AtMost(add(polynomial, {(): 1})),)
+        case ">=", _, _:
+            return (AtMost(scale(polynomial, -1)),)
+        case ">", _, _:
+            return (AtMost(add(scale(polynomial, -1), {(): 1})),)
+        case "!=", (Var(name=name) | Variadic(name=name)), Const(value=value):
+            return (Apart(name, value),)
+        case _:
+            return ()
+
+
+def propagate(variables: Iterable[Variable], predicates: Sequence[Predicate]) -> Domains:
+    """Returns the tightest domains that one pass after the other finds.
+
+    Args:
+        variables: Their kinds give the first bounds.
+        predicates: Canonical; a reason is an index into it.
+
+    Raises:
+        Contradiction: Nothing is left for a variable, or a constraint cannot hold.
+    """
+    domains = Domains.of_variables(variables)
+    watchers: dict[str, list[int]] = {}
+    for at, predicate in enumerate(predicates):
+        for name in dict.fromkeys(free_vars(predicate)):
+            watchers.setdefault(name, []).append(at)
+    queue = deque(range(len(predicates)))
+    queued = set(queue)
+    changes: dict[str, int] = {}
+    while queue:
+        at = queue.popleft()
+        queued.discard(at)
+        for row in rows_of(predicates[at]):
+            _apply(domains, row, frozenset((at,)))
+        for name in domains.take_changed():
+            changes[name] = changes.get(name, 0) + 1
+            if changes[name] <= MOST_CHANGES:
+                fresh = [watcher for watcher in watchers.get(name, ()) if watcher not in queued]
+                queue.extend(fresh)
+                queued.update(fresh)
+    return domains
+
+
+def _apply(domains: Domains, row: Row, why: Reasons) -> None:
+    match row:
+        case AtMost(polynomial=polynomial):
+            _at_most(domains, polynomial, why, 0)
+        case Equal(polynomial=polynomial):
+            _at_most(domains, polynomial, why, 0)
+            _at_most(domains, scale(polynomial, -1), why, 0)
+            _congruent(domains, polynomial, 0, why)
+        case Congruent(polynomial=polynomial, modulus=modulus):
+            _congruent(domains, polynomial, modulus, why)
+        case Apart(name=name, value=value):
+            domain = domains.domain(name)
+            if domain.low == value:
+                domains.restrict(name, Interval(value + 1, inf), why | domain.low_reasons)
+            if domain.high == value:
+                domains.restrict(name, Interval(-inf, value - 1), why | domain.high_reasons)
+        case OneOf(branches=branches):
+            _one_of(domains, branches, why)
+
+
+def _one_of(domains: Domains, branches: tuple[tuple[Row, ...], ...], why: Reasons) -> None:
+    """Keeps, of each variable, what some branch allows."""
+    allowed: list[Domains] = []
+    for branch in branches:
+        trial = domains.copy()
+        try:
+            for row in branch:
+                _apply(trial, row, why)
+            allowed.append(trial)
+        except Contradiction as contradiction:
+            why |= contradiction.reasons
+    if not allowed:
+        raise Contradiction(why)
+    for name in list(allowed[0].changed):
+        if not all(name in trial.changed for trial in allowed):
+            continue
+        each = [trial.of[name] for trial in allowed]
+        reasons = why.union(*(domain.reasons for domain in each))
+        domains.restrict(name, Interval(min(d.low for d in each), max(d.high for d in each)), reasons)
+        classes = [(d.modulus, d.residue) if d.value is None else (0, d.value) for d in each]
+        modulus = gcd(*(modulus for modulus, _ in classes), *(residue - classes[0][1] for _, residue in classes))
+        if modulus > 1:
+            domains.congruent(name, modulus, classes[0][1] % modulus, reasons)
+
+
+# --------------------------------------------------------------------------------------- ranges
+
+
+def _at_most(domains: Domains, polynomial: Terms, why: Reasons, depth: int) -> None:
+    """Bounds each monomial of ``polynomial <= 0`` by the least that the others can be."""
+    lows = {m: monomial_interval(m, domains.box).scaled(c).low for m, c in polynomial.items() if m}
+    infinite = [m for m, low in lows.items() if low == -inf]
+    if len(infinite) > 1:
+        return
+    finite: Bound = constant(polynomial) + sum(low for low in lows.values() if low != -inf)
+    reasons = {m: _low_reasons(domains, m, polynomial[m]) for m in lows}
+    if not infinite and finite > 0:
+        raise Contradiction(why.union(*reasons.values()), _only_name(lows))
+    for monomial in infinite or list(lows):
+        others = finite if infinite else finite - lows[monomial]
+        coefficient = polynomial[monomial]
+        because = why.union(*(each for m, each in reasons.items() if m != monomial))
+        if coefficient > 0:
+            _narrow(domains, monomial, Interval(-inf, floor_div(-others, coefficient)), because, depth)
+        else:
+            _narrow(domains, monomial, Interval(ceil_div(others, -coefficient), inf), because, depth)
+
+
+def _only_name(monomials: Iterable[Monomial]) -> str | None:
+    """Returns the name of the variable that is the only monomial, if it is."""
+    match list(monomials):
+        case [(Var(name=name) | Variadic(name=name),)]:
+            return name
+        case _:
+            return None
+
+
+def _low_reasons(domains: Domains, monomial: Monomial, coefficient: int) -> Reasons:
+    """Returns why ``coefficient * monomial`` is not smaller than it can be."""
+    match monomial:
+        case (Var(name=name) | Variadic(name=name),):
+            domain = domains.domain(name)
+            return domain.low_reasons if coefficient > 0 else domain.high_reasons
+        case _:
+            return _all_reasons(domains, monomial)
+
+
+def _all_reasons(domains: Domains, sizes: Iterable[Size]) -> Reasons:
+    names = {name for size in sizes for name in free_vars(size)}
+    return NOTHING.union(*(domains.domain(name).reasons for name in names))
+
+
+def _narrow(domains: Domains, monomial: Monomial, target: Interval, why: Reasons, depth: int) -> None:
+    """Restricts the variables of ``monomial`` so that its value can lie in ``target``."""
+    now = monomial_interval(monomial, domains.box)
+    if target.low <= now.low and target.high >= now.high:
+        return
+    if now.meet(target).empty and _only_name([monomial]) is None:
+        raise Contradiction(why | _all_reasons(domains, monomial))
+    if len(monomial) == 1:
+        _narrow_atom(domains, monomial[0], target, why, depth)
+        return
+    for at, atom in enumerate(monomial):
+        others = (*monomial[:at], *monomial[at + 1 :])
+        rest = monomial_interval(others, domains.box)
+        mine = interval_of(atom, domains.box)
+        if rest.low < 0 or mine.low < 0:
+            continue
+        because = why | _all_reasons(domains, others)
+        high = floor_div(target.high, int(rest.low)) if rest.low > 0 and target.high >= 0 else inf
+        low = ceil_div(target.low, int(rest.high)) if rest.high not in (0, inf) and target.low > 0 else -inf
+        if target.low > 0:
+            low = max(low, 1)  # a product above 0 has no factor 0
+        _narrow_atom(domains, atom, Interval(low, high), because, depth)
+
+
+def _narrow_atom(domains: Domains, atom: Size, target: Interval, why: Reasons, depth: int) -> None:
+    match atom:
+        case Var(name=name) | Variadic(name=name):
+            domains.restrict(name, target, why)
+        case Apply(op=op, args=(dividend, Const(value=by))) if op.name == "//" and by > 0:
+            _narrow_size(domains, dividend, Interval(target.low * by, target.high * by + by - 1), why, depth + 1)
+        case Apply(op=op, args=args) if op.name == "max" and target.high < inf:
+            for arg in args:
+                _narrow_size(domains, arg, Interval(-inf, target.high), why, depth + 1)
+        case Apply(op=op, args=args) if op.name == "min" and target.low > -inf:
+            for arg in args:
+                _narrow_size(domains, arg, Interval(target.low, inf), why, depth + 1)
+        case _:
+            pass
+
+
+def _narrow_size(domains: Domains, size: Size, target: Interval, why: Reasons, depth: int) -> None:
+    if depth > MOST_DEPTH:
+        return
+    try:
+        polynomial = terms(size)
+    except TooLarge:
+        return
+    if target.high < inf:
+        _at_most(domains, add(polynomial, {(): -int(target.high)} if target.high else {}), why, depth)
+    if target.low > -inf:
+        _at_most(domains, add({(): int(target.low)} if target.low else {}, polynomial, -1), why, depth)
+
+
+# ------------------------------------------------------------------------------------- residues
+
+
+def _congruent(domains: Domains, polynomial: Terms, modulus: int, why: Reasons) -> None:
+    """Solves ``polynomial % modulus == 0`` (modulus 0: equality) for the residue of each variable."""
+    parts = {m: _residue(domains, m) for m in polynomial if m}
+    whole = gcd(modulus, *(polynomial[m] * parts[m][0] for m in parts))
+    total = constant(polynomial) + sum(polynomial[m] * parts[m][1] for m in parts)
+    if whole == 0:
+        return
+    if total % whole:
+        raise Contradiction(why.union(*(part[2] for part in parts.values())))
+    for monomial, (_, residue, _) in parts.items():
+        match monomial:
+            case (Var(name=name) | Variadic(name=name),):
+                coefficient = polynomial[monomial]
+                others = gcd(modulus, *(polynomial[m] * part[0] for m, part in parts.items() if m != monomial))
+                if others == 0:
+                    continue
+                # coefficient * v == -rest (mod others), and the total above says that it can be solved
+                common = gcd(coefficient, others)
+                rest = total - coefficient * residue
+                if rest % common or others == common:
+                    continue
+                value = -rest // common * pow(coefficient // common, -1, others // common)
+                because = why.union(*(part[2] for m, part in parts.items() if m != monomial))
+                domains.congruent(name, others // common, value % (others // common), because)
+            case _:
+                pass
+
+
+def residue_of(domains: Domains, polynomial: Terms) -> tuple[int, int]:
+    """Returns a modulus and the residue of ``polynomial`` by it; a modulus of 0: it has that one value."""
+    parts = {m: _residue(domains, m) for m in polynomial if m}
+    modulus = gcd(*(polynomial[m] * part[0] for m, part in parts.items()))
+    total = constant(polynomial) + sum(polynomial[m] * part[1] for m, part in parts.items())
+    return modulus, total % modulus if modulus else total
+
+
+def _residue(domains: Domains, monomial: Monomial) -> tuple[int, int, Reasons]:
+    """Returns a modulus, the residue of ``monomial`` by it, and why. A modulus of 0: it has that one value."""
+    match monomial:
+        case (Var(name=name) | Variadic(name=name),):
+            domain = domains.domain(name)
+            if domain.value is not None:
+                return 0, domain.value, domain.reasons
+            return domain.modulus, domain.residue, domain.residue_reasons
+        case _:
+            everywhere = monomial_interval(monomial, domains.box)
+            if everywhere.low == everywhere.high:
+                return 0, int(everywhere.low), _all_reasons(domains, monomial)
+            factor = 1  # of a product, the moduli of the factors that are multiples
+            because = NOTHING
+            for atom in monomial:
+                if isinstance(atom, Var):
+                    domain = domains.domain(atom.name)
+                    if domain.residue == 0 and domain.modulus > 1:
+                        factor *= domain.modulus
+                        because |= domain.residue_reasons
+            return factor, 0, because
+
+
+__all__ = ["propagate", "residue_of", "rows_of"]

@@ -1,0 +1,204 @@
+"""Find contradictions, and the smallest set of lines that are at fault.
+
+torch drops a statically false assumption silently, so nothing may be lowered from a spec that no
+shape satisfies.
+
+Before::
+
+    dim B in [2, 64] multiple of 8
+    let S = 2 * B
+    ...
+        where S >= 200
+
+After: ``contradiction`` with the core ``B <= 64; S >= 200``, each line labelled with what it asks of
+``B``, and what to change.
+
+The core is deletion-minimal: without any one of its constraints no contradiction is found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from ..diagnostics import Report, Span
+from ..ir import Compare, Const, Constraint, Origin, Predicate, Signature, Variable
+from ..ir.walk import evaluate, free_vars
+from ..ir.write import write_predicate
+from .comparisons import FALSE
+from .domains import Contradiction
+from .facts import fact_of
+from .propagate import propagate
+from .simplify import simplify_predicate, split
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """Why no sizes satisfy some constraints.
+
+    Attributes:
+        core: The constraints at fault, in the order they were given.
+        variable: The variable for which nothing is left, where it is one.
+    """
+
+    core: tuple[Constraint, ...]
+    variable: str | None
+
+
+def refute(signature: Signature, report: Report) -> Signature:
+    """Returns ``signature`` unchanged; ``report`` receives ``contradiction`` if no sizes satisfy it.
+
+    Args:
+        signature: Resolved.
+        report: Receives the finding.
+    """
+    refutation = refutation_of(signature.variables, signature.constraints)
+    if refutation is not None:
+        report_contradiction(refutation, signature, report)
+    return signature
+
+
+def refutation_of(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | None:
+    """Returns why no sizes satisfy ``constraints``, or None if no reason was found."""
+    variables = tuple(variables)
+    parts = [split(simplify_predicate(constraint.predicate)) for constraint in constraints]
+
+    def clash(at: Iterable[int]) -> tuple[list[int], str | None] | None:
+        """Returns which of the constraints ``at`` clash, not necessarily minimal."""
+        owners = [owner for owner in at for _ in parts[owner]]
+        predicates = [part for owner in at for part in parts[owner]]
+        for owner, predicate in zip(owners, predicates, strict=True):
+            if predicate == FALSE:
+                return [owner], None
+        names = {name for predicate in predicates for name in free_vars(predicate)}
+        try:
+            propagate([v for v in variables if v.name in names], predicates)
+        except Contradiction as contradiction:
+            return sorted({owners[reason] for reason in contradiction.reasons}), contradiction.variable
+        return None
+
+    found = clash(range(len(constraints)))
+    if found is None:
+        return None
+    core, variable = _minimal(found, clash)
+    return Refutation(tuple(constraints[at] for at in core), variable)
+
+
+def _minimal(
+    found: tuple[list[int], str | None], clash: Callable[[Iterable[int]], tuple[list[int], str | None] | None]
+) -> tuple[list[int], str | None]:
+    """Deletes constraints for as long as the others still clash."""
+    core, variable = found
+    for candidate in reversed(core):
+        if candidate not in core:
+            continue
+        without = clash([at for at in core if at != candidate])
+        if without is not None:
+            core, variable = without
+    return core, variable
+
+
+def report_contradiction(refutation: Refutation, signature: Signature, report: Report) -> None:
+    """Adds the ``contradiction`` of ``signature``."""
+    core = sorted(refutation.core, key=lambda c: c.origin is not Origin.WHERE)  # the first `where` is the main line
+    stated = [c for c in signature.constraints if c.origin is not Origin.DIM or c in refutation.core]
+    annotations: list[tuple[Span | None, str]] = [(c.span, _label(c)) for c in core]
+    notes: dict[tuple[Span, str], None] = dict.fromkeys(note for c in refutation.core for note in c.notes)
+    spans = {span for span, _ in annotations}
+    annotations += [note for note in notes if note[0] not in spans]
+    main = next((at for at, (span, _) in enumerate(annotations) if span is not None), 0)
+    size_note = [] if len(stated) == len(core) else [f"{len(core)} of {len(stated)} constraints are enough"]
+    report.error(
+        "contradiction",
+        "no shape satisfies this spec",
+        at=annotations[main][0] or signature.span,
+        label=annotations[main][1],
+        also=[*annotations[:main], *annotations[main + 1 :]],
+        note=[*_kind_notes(refutation, signature), *size_note],
+        help=_help(refutation, signature),
+        core=[c.text or write_predicate(c.predicate) for c in refutation.core],
+    )
+
+
+def _label(constraint: Constraint) -> str:
+    """Returns what a line asks for, in canonical form."""
+    predicate = simplify_predicate(constraint.predicate)
+    if predicate == FALSE:
+        return "never holds"
+    verb = "needs" if constraint.origin is Origin.WHERE else "so"
+    return f"{verb} {write_predicate(predicate)}"
+
+
+def _kind_notes(refutation: Refutation, signature: Signature) -> Iterable[str]:
+    """Says that a size is never negative where nothing in the core does."""
+    variable = signature.variable(refutation.variable) if refutation.variable else None
+    if variable is not None and variable.kind.value != "int":
+        lows, _ = _bounds(refutation, variable.name)
+        highs = _bounds(refutation, variable.name)[1]
+        if not lows and highs and max(high for _, high in highs) < 0:
+            yield f"{variable.name} is a size, so {variable.name} >= 0"
+
+
+def _bounds(refutation: Refutation, name: str) -> tuple[list[tuple[Constraint, int]], list[tuple[Constraint, int]]]:
+    """Returns the lower and the upper bounds that single constraints of the core give ``name``."""
+    lows: list[tuple[Constraint, int]] = []
+    highs: list[tuple[Constraint, int]] = []
+    for constraint in refutation.core:
+        for part in split(simplify_predicate(constraint.predicate)):
+            fact = fact_of(part)
+            if fact is not None and fact[0] == name:
+                if fact[1].low > -inf:
+                    lows.append((constraint, int(fact[1].low)))
+                if fact[1].high < inf:
+                    highs.append((constraint, int(fact[1].high)))
+    return lows, highs
+
+
+def _help(refutation: Refutation, signature: Signature) -> list[str]:
+    """Returns how to mend it: where one lower and one upper bound cross, to which number each could move."""
+    name = refutation.variable
+    if name is not None and len(refutation.core) == 2:
+        lows, highs = _bounds(refutation, name)
+        if len(lows) == 1 and len(highs) == 1 and lows[0][1] > highs[0][1]:
+            (lower, low), (upper, high) = lows[0], highs[0]
+            modulus, residue = _residue(signature, name)
+            low, high = low + (residue - low) % modulus, high - (high - residue) % modulus
+            moves = [_move(upper, name, low, "raise", "upper"), _move(lower, name, high, "lower", "lower")]
+            moves = sorted((move for move in moves if move), key=lambda move: move.startswith("use"))
+            if moves:
+                return [", or ".join(moves)]
+    if len(refutation.core) > 1:
+        return ["change or delete one of these constraints"]
+    return ["delete this constraint"]
+
+
+def _residue(signature: Signature, name: str) -> tuple[int, int]:
+    """Returns the modulus and residue that some declaration gives ``name``."""
+    for constraint in signature.constraints:
+        fact = fact_of(simplify_predicate(constraint.predicate))
+        if fact is not None and fact[0] == name and fact[2] > 1:
+            return fact[2], fact[3]
+    return 1, 0
+
+
+def _move(constraint: Constraint, name: str, value: int, verb: str, end: str) -> str | None:
+    """Returns the change of ``constraint`` under which ``name`` may be ``value``."""
+    if constraint.origin is Origin.DECLARED:
+        return f"{verb} {name}'s {end} bound to {value}"
+    match constraint.predicate:
+        case Compare(op=op, left=left, right=Const(value=number)) if set(free_vars(left)) == {name}:
+            try:
+                new = evaluate(left, {name: value}) + {">": -1, "<": 1}.get(op.name, 0)
+            except ZeroDivisionError:
+                return None
+            text, changes = re.subn(rf"(?<=[\s=<>]){number}$", str(new), constraint.text)
+            return f"use {text}" if changes else None
+        case _:
+            return None
+
+
+def predicates_of(constraints: Iterable[Constraint]) -> list[Predicate]:
+    """Returns the canonical conjuncts of ``constraints``."""
+    return [part for constraint in constraints for part in split(simplify_predicate(constraint.predicate))]
