@@ -40,6 +40,9 @@ from .source import entry_function
 # An expanded signature, the values of `const X = _`, and whether an int may be negative.
 Lower: TypeAlias = Callable[[Expanded, Mapping[str, int], bool], Lowered]
 
+# torch's compiled function, and what raises its errors in the user's terms.
+_Artifact: TypeAlias = tuple[Callable[..., Any], Callable[[Exception], None]]
+
 # torch's limit of 8 counts dtypes, strides, requires_grad and values of `_` dims, and exceeding it is an error.
 RECOMPILE_LIMIT: Final = 64
 
@@ -159,42 +162,46 @@ class _Artifacts:
     def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
         present = self._present(expanded)
         arguments = passed(self.parameters, present)
-        run, error = code.prefix + "run", code.local()
-        state = _State()
         consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
         statics = [name for name in checked.sizes if name in consts]
-        lines: list[str] = []
-        if statics:
-            table: dict[tuple[int, ...], Any] = {}
-
-            def build(key: tuple[int, ...]) -> Any:
-                with self._lock:
-                    if key not in table:
-                        table[key] = self._compiled(expanded, present, dict(zip(statics, key, strict=True)), state)
-                    return table[key]
-
-            key = code.local()
-            lines += [
-                f"{key} = ({''.join(f'{checked.sizes[name]}, ' for name in statics)})",
-                f"{run} = {code.use(table.get, 'get')}({key})",
-                f"if {run} is None: {run} = {code.use(build, 'build')}({key})",
-            ]
-        else:
-
-            def first(*args: Any, **kwargs: Any) -> Any:
-                with self._lock:
-                    if code.scope[run] is first:
-                        code.scope[run] = self._compiled(expanded, present, {}, state)
-                return code.scope[run](*args, **kwargs)
-
-            code.scope[run] = first
-        return [
-            *lines,
+        run, translate, error = code.prefix + "run", code.prefix + "translate", code.local()
+        call = [
             f"try: return {run}({arguments})",
             f"except {code.use(Exception, 'Exception')} as {error}:",
-            f"    {code.use(state.translate, 'translate')}({error})",
+            f"    {translate}({error})",
             "    raise",
         ]
+        if not statics:
+            self._install(code.scope, run, translate, expanded, present)
+            return call
+        table: dict[tuple[int, ...], _Artifact] = {}
+
+        def build(*key: int) -> _Artifact:
+            with self._lock:
+                if key not in table:
+                    table[key] = self._artifact(expanded, present, dict(zip(statics, key, strict=True)))
+                return table[key]
+
+        found, values = code.local(), ", ".join(checked.sizes[name] for name in statics)
+        return [
+            f"{found} = {code.use(table.get, 'get')}(({values},))",
+            f"if {found} is None: {found} = {code.use(build, 'build')}({values})",
+            f"{run}, {translate} = {found}",
+            *call,
+        ]
+
+    def _install(
+        self, scope: dict[str, Any], run: str, translate: str, expanded: Expanded, present: Mapping[str, bool]
+    ) -> None:
+        """Lets the first call make the one artifact; later calls find it as the global ``run``."""
+
+        def first(*args: Any, **kwargs: Any) -> Any:
+            with self._lock:
+                if scope[run] is first:
+                    scope[translate], scope[run] = reversed(self._artifact(expanded, present, {}))
+            return scope[run](*args, **kwargs)
+
+        scope[run], scope[translate] = first, _no_translation
 
     def _present(self, expanded: Expanded) -> dict[str, bool]:
         """Returns for each parameter with a default whether this structure passes it."""
@@ -203,29 +210,28 @@ class _Artifacts:
             p.name: p.name in spoken or p.default is not OMITTED for p in self.parameters if p.default is not REQUIRED
         }
 
-    def _compiled(
-        self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int], state: _State
-    ) -> Callable[..., Any]:
+    def _artifact(self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int]) -> _Artifact:
         lowered, offsets = shift(self.lower(expanded, statics, True))
-        state.lowered = lowered
         entry = entry_function(self.target, self.parameters, lowered, name=self.name, present=present, offsets=offsets)
-        options = {"recompile_limit": RECOMPILE_LIMIT, **self.options, "fullgraph": True, "isolate_recompiles": True}
+        options: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **self.options}
+        options.update(fullgraph=True, isolate_recompiles=True)
         if options.get("options") is not None:
             options["options"] = dict(options["options"])  # torch pops entries out of it
-        compiled = torch.compile(entry, dynamic_shapes=write(lowered), **options)
-        return _shifted(compiled, self.parameters, present, offsets) if offsets else compiled
+        run: Callable[..., Any] = torch.compile(entry, dynamic_shapes=write(lowered), **options)
+        if offsets:
+            run = _shifted(run, self.parameters, present, offsets)
+
+        def translate(error: Exception) -> None:
+            """Raises what ``error`` means for the spec, if it means anything; else returns."""
+            translated = trace_failure(error, lowered)
+            if translated is not None:
+                raise translated from error
+
+        return run, translate
 
 
-class _State:
-    """What the last artifact of one generated function was made from: errors are told in its terms."""
-
-    lowered: Lowered | None = None
-
-    def translate(self, error: Exception) -> None:
-        """Raises what ``error`` means for the spec, if it means anything; else returns."""
-        translated = None if self.lowered is None else trace_failure(error, self.lowered)
-        if translated is not None:
-            raise translated from error
+def _no_translation(error: Exception) -> None:
+    del error  # nothing was compiled yet
 
 
 def _shifted(
