@@ -27,10 +27,13 @@ from typing import Final
 
 from ...diagnostics import Report, Source
 from .layout import INDENT, Row, lay_out
+from .parse import parse
 from .spacing import comment_text, essence
 from .tokens import CLOSERS, OPENERS, Line, lines_of
 
 _BOM: Final = "\ufeff"
+# What keeps a text from being read; a text with other errors still has a layout.
+_REFUSED: Final = ("syntax-error", "reserved-name", "input-too-large")
 
 
 def format_text(source: Source, report: Report) -> str | None:
@@ -40,9 +43,12 @@ def format_text(source: Source, report: Report) -> str | None:
         source: A ``.shapes`` file's text.
         report: Receives the syntax errors, or ``not-formatted`` if something would have been lost.
     """
-    from .parse import check_syntax
-
-    if not check_syntax(source, report):
+    found = Report()
+    parse(source, found, "file")
+    refused = [diagnostic for diagnostic in found.errors if diagnostic.code in _REFUSED]
+    for diagnostic in refused:
+        report.add(diagnostic)
+    if refused:
         return None
     formatted = layout(source.text)
     if formatted is None or _substance(formatted) != _substance(source.text):

@@ -11,15 +11,17 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from ...diagnostics import Diagnostic, Source
-from .mistakes import blocks, brackets, characters, punctuation, words
+from .mistakes import blocks, brackets, characters, clauses, punctuation, words
 from .mistakes.place import COMPARATORS, Place, problem
 
 _RULES: Final[tuple[Callable[[Place], Diagnostic | None], ...]] = (
     characters.character,
     blocks.tabs,
     blocks.column_zero,
+    punctuation.half_open,
     brackets.unpaired,
     punctuation.typo,
+    punctuation.number,
     punctuation.wrong_brackets,
     punctuation.arrow,
     punctuation.equals,
@@ -28,6 +30,9 @@ _RULES: Final[tuple[Callable[[Place], Diagnostic | None], ...]] = (
     punctuation.empty,
     punctuation.python_type,
     punctuation.import_path,
+    clauses.missing_equals,
+    clauses.missing_word,
+    clauses.head,
     brackets.colon_in_bracket,
     blocks.colon,
     blocks.body,
@@ -65,7 +70,6 @@ def explain(
 
 def _plain(place: Place) -> Diagnostic:
     """Returns what can be said of any error: what stands there, and what could."""
-    what = "the end of the line" if place.at_end else f"`{place.token.text[:40]}`"
     options = _options(place)
     if len(options) == 1:
         label = f"{options[0]} is missing"
@@ -73,7 +77,8 @@ def _plain(place: Place) -> Diagnostic:
         label = f"expected {', '.join(options[:-1])} or {options[-1]}"
     else:
         label = ""
-    return problem(f"unexpected {what}", place.span, label)
+    message = "the line ends too early" if place.at_end else f"unexpected `{place.token.text[:40]}`"
+    return problem(message, place.span, label)
 
 
 _READABLE: Final = {
@@ -96,8 +101,8 @@ def _options(place: Place) -> list[str]:
         if terminal in COMPARATORS:
             options["a comparison"] = None
         elif terminal in _OPERATORS:
-            if "INT" not in place.expected:
+            if "+" in place.expected and "INT" not in place.expected:
                 options["an operator"] = None
         else:
-            options[_READABLE.get(terminal) or f"`{terminal.lower()}`"] = None
+            options[_READABLE.get(terminal) or f"`{terminal}`"] = None
     return list(options)

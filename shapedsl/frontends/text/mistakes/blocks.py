@@ -17,7 +17,7 @@ def tabs(place: Place) -> Diagnostic | None:
     """Explains an indentation that is wrong because tabs and spaces are mixed."""
     if place.kind not in ("_INDENT", "_DEDENT") and not place.starts_row:
         return None
-    start, margin = _margin(place, place.token.start)
+    start, margin = _margin(place, place.row.start)
     if "\t" not in margin or not (place.kind in ("_INDENT", "_DEDENT") or place.starts_row):
         return None
     span = place.source.span(start, start + len(margin))
@@ -65,10 +65,10 @@ def body(place: Place) -> Diagnostic | None:
 
 def column_zero(place: Place) -> Diagnostic | None:
     """Explains a clause that stands where only statements do."""
-    word = place.token.text
+    word = place.row.text
     if not place.starts_row or word not in CLAUSES or place.takes(word):
         return None
-    _, margin = _margin(place, place.token.start)
+    _, margin = _margin(place, place.row.start)
     if margin:
         return None
     return problem(
@@ -81,10 +81,10 @@ def column_zero(place: Place) -> Diagnostic | None:
 
 def indentation(place: Place) -> Diagnostic | None:
     """Explains a row that is indented though nothing opens a block, or to no block's column."""
-    start, margin = _margin(place, place.token.start)
+    start, margin = _margin(place, place.row.start)
     if place.kind == "_INDENT" or (place.starts_row and margin and place.start <= start and not place.line):
-        span = place.span_of(place.token)
-        word = place.token.text
+        span = place.span_of(place.row)
+        word = place.row.text
         if word in (*CLAUSES, *STATEMENTS):
             advice = "indent it like the line above it" if word in CLAUSES else "remove its indentation"
         else:
@@ -93,7 +93,7 @@ def indentation(place: Place) -> Diagnostic | None:
     if place.kind == "_DEDENT":
         return problem(
             "this indentation matches no block above",
-            place.span_of(place.token),
+            place.span_of(place.row),
             help="align it with the block it belongs to",
         )
     return None

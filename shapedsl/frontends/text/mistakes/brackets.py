@@ -23,7 +23,7 @@ def unpaired(place: Place) -> Diagnostic | None:
     if not place.opened:
         return None
     new_statement = place.starts_row and text in (*STATEMENTS, *CLAUSES)
-    if not (place.token.kind == "none" or place.kind == "$END" or new_statement):
+    if not (place.at_end or new_statement):
         return None
     opener = place.opened[-1]
     want = OPENERS[opener.text]

@@ -81,8 +81,8 @@ def _foreign(place: Place) -> Diagnostic:
     start = at
     while start > place.start and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
-    match = _WORD.match(text, start)
-    end = max(match.end() if match else 0, at + 1)
+    match = _WORD.match(text, start) if text[at].isalnum() else None
+    start, end = (start, max(match.end(), at + 1)) if match else (at, at + 1)
     word, symbol = text[start:end], text[at]
     span, meant = place.source.span(start, end), plain(word)
     if meant is None:
@@ -93,8 +93,9 @@ def _foreign(place: Place) -> Diagnostic:
 
 def _open_string(place: Place, quote: str) -> Diagnostic:
     text, at = place.source.text, place.offset
-    if text.startswith('"""', at):
-        return problem('this `"""` is never closed', place.source.span(at, at + 3))
+    for start in (at, at - 2):
+        if start >= 0 and text.startswith('"""', start):
+            return problem('this `"""` is never closed', place.source.span(start, start + 3))
     end = text.find("\n", at)
     end = len(text.rstrip()) if end < 0 else end
     span = place.source.span(at, len(text[at:end].rstrip()) + at)

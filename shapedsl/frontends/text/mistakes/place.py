@@ -61,6 +61,9 @@ class Place:
         self.source, self.offset, self.kind, self.text = source, offset, kind, text
         self.expected = frozenset(expected)
         self.start, self.end = chunk
+        if self.end <= offset:  # the fault is the indentation of a row that begins here
+            row_end = source.text.find("\n", offset)
+            self.end = row_end if row_end >= 0 else len(source.text)
         self._behind: list[Token] = []
         self._ahead: list[Token] = []
         for token in scan(source.text, self.start, self.end):
@@ -121,6 +124,11 @@ class Place:
     def word(self) -> str:
         """The first word of the logical line."""
         return self.line[0].text if self.line else self.token.text
+
+    @property
+    def row(self) -> Token:
+        """The first token of the row that begins at the unexpected token, or behind it if that is a newline."""
+        return next((token for token in self._ahead if token.kind != "newline"), Token("none", "", self.end))
 
     @property
     def starts_row(self) -> bool:

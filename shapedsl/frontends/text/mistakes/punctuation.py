@@ -6,7 +6,7 @@ from typing import Final
 
 from ....diagnostics import Diagnostic
 from ..tokens import Token
-from .place import CLAUSES, DTYPES, Place, problem
+from .place import CLAUSES, DTYPES, STATEMENTS, Place, problem
 
 # Two tokens that touch -> what was meant.
 _TYPOS: Final = {
@@ -17,7 +17,9 @@ _TYPOS: Final = {
     ("!=", "="): "!=",
     ("<", "="): "<=",
     (">", "="): ">=",
-    ("<", "<"): "* 2**",
+    ("<", "<"): "",
+    (">", ">"): "",
+    ("+", "+"): "",
     ("=", "="): "==",
     ("|", "|"): "or",
     ("-", "-"): "-",
@@ -37,8 +39,9 @@ def typo(place: Place) -> Diagnostic | None:
         span = place.span_of(first, second)
         if (first.text, second.text) == ("=", ">") and place.line[:1] and place.word == "def" and not place.opened:
             meant = "->"
-        if (first.text, second.text) == ("<", "<"):
-            return problem("there are no shifts", span, help="write `x * 2**n`")
+        if not meant:
+            forms = {"<<": "write `x * 2**n`", ">>": "write `x // 2**n`", "++": "write `x + 1`"}
+            return problem(f"there is no `{span.text}`", span, help=forms[span.text])
         return problem(f"`{span.text}` is written `{meant}`", span, fix=(f"write `{meant}`", [(span, meant)]))
     return None
 
@@ -111,11 +114,29 @@ def wrong_brackets(place: Place) -> Diagnostic | None:
         return problem(_RANGES, place.span, help="write `in [lo, hi]`; a set of sizes is `in {1, 2, 4}`")
     if place.before().text == "in" and place.token.kind == "number":
         return problem(_RANGES, place.span, help="write `in [lo, hi]`, or `==` for one size")
-    if place.opened and place.opened[-1].text == "[" and _word_before(line, place.opened[-1]) == "in":
-        if text in (")", "["):
-            return problem(_RANGES, place.span, "a half-open range does not exist", help="write `[lo, hi - 1]`")
-        if text in (":", "...") or place.before().text == "..":
-            return problem(_RANGES, place.span, fix=("write `,`", [(place.span, ",")]), safe=False)
+    return None
+
+
+def half_open(place: Place) -> Diagnostic | None:
+    """Explains ``in [0, 8)`` and ``in [0:8]``."""
+    if not place.opened or place.opened[-1].text != "[" or _word_before(place.line, place.opened[-1]) != "in":
+        return None
+    if place.token.text in (")", "[") and place.before().text != ",":
+        return problem(_RANGES, place.span, "there are no half-open ranges", help="write `[lo, hi - 1]`")
+    if place.token.text in (":", "..."):
+        return problem(_RANGES, place.span, fix=("write `,`", [(place.span, ",")]), safe=False)
+    return None
+
+
+def number(place: Place) -> Diagnostic | None:
+    """Explains numbers of other kinds: ``1.5``, ``0x10``, ``1__0``."""
+    token, before = place.token, place.before()
+    if place.kind == "FLOAT" or (token.kind == "number" and not token.text.replace("_", "").isdecimal()):
+        return problem("sizes are whole numbers", place.span, "this is none")
+    if before.kind == "number" and token.kind == "name" and before.end == token.start and before.text == "0":
+        return problem("numbers are decimal", place.span_of(before, token))
+    if token.kind == "number" and "_" in token.text:
+        return problem("a `_` in a number stands between two digits", place.span)
     return None
 
 
@@ -161,10 +182,17 @@ def arrow(place: Place) -> Diagnostic | None:
                 help="`def f(x: Tensor[B]) -> Tensor[B]: ...`",
             )
         return problem("a stray `->`", place.span, help="it stands between a def's parameters and its return type")
+    if place.word == "def" and not place.opened and place.before().text == "->":
+        return problem("the return type is missing", place.span_of(place.before()), help="write a type, or delete `->`")
     if place.word == "def" and not place.opened and place.takes("->") and place.before().text == ")":
         span = place.span
+        at = place.source.span(place.token.start, place.token.start)
+        if text in (*STATEMENTS, *CLAUSES):
+            behind = place.source.span(place.before().end, place.before().end)
+            return problem(f"`:` is missing before `{text}`", behind, fix=("write `:`", [(behind, ":")]))
+        if text == "{":
+            return problem("`:` is missing; blocks are indented, not bracketed", at, help="`def f(x: Tensor[B]): ...`")
         if text in (">", "-", "=") or place.token.kind == "name":
-            at = place.source.span(place.token.start, place.token.start)
             if place.token.kind == "name":
                 return problem("`->` is missing before the return type", span, fix=("write `->`", [(at, "-> ")]))
             return problem("the return type follows `->`", span)

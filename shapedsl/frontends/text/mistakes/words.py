@@ -141,11 +141,10 @@ def inside(place: Place) -> Diagnostic | None:
         meant = "!=" if ends.text == "not" else "=="
         whole = place.span_of(place.token, ends)
         return problem(f"sizes are compared with `{meant}`", whole, fix=(f"write `{meant}`", [(whole, meant)]))
+    if place.word == "def" and before.text == ":" and not place.opened and word in _FIRST:
+        return problem(f"`{word}` is no clause", span, help=_FIRST[word])
     if word in _INSIDE and before.kind in ("name", "number", "op", "string"):
         return problem(f"`{word}` means nothing here", span, help=_INSIDE[word])
-    if before.text == "multiple" and not place.takes(word) and place.takes("of"):
-        at = place.source.span(place.token.start, place.token.start)
-        return problem("`multiple` is followed by `of`", span, fix=("write `of`", [(at, "of ")]))
     options = [t for t in place.expected if t.isalpha() and t.islower()]
     near = None if place.takes("NAME") else closest(word, options)
     if near is not None and near != word:

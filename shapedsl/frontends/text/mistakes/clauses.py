@@ -1,0 +1,71 @@
+"""Words and signs that are missing in a statement or clause that is otherwise clear."""
+
+from __future__ import annotations
+
+from ....diagnostics import Diagnostic
+from .place import Place, problem
+
+
+def missing_equals(place: Place) -> Diagnostic | None:
+    """Explains ``hint B 8`` and ``rank batch 2``, and statements that end before their ``=``."""
+    if not place.takes("=") or place.opened or place.before().kind != "name":
+        return None
+    if place.token.kind == "number":
+        at = place.source.span(place.token.start, place.token.start)
+        return problem("`=` is missing", at, fix=("write `=`", [(at, "= ")]))
+    if not place.at_end:
+        return None
+    name = place.before().text
+    value = {
+        "const": f"`const {name} = 4096`, or `const {name} = _` for a static size",
+        "let": f"`let {name} = 2 * B`",
+        "type": f"`type {name} = float32[B]`",
+        "rank": f"`rank {name} = 2`",
+    }.get(place.word, f"`hint {name} = 8`")
+    end = place.source.span(place.before().end, place.before().end)
+    return problem(f"`{name}` needs a value", end, "`=` is missing", help=f"write {value}")
+
+
+def missing_word(place: Place) -> Diagnostic | None:
+    """Explains a missing ``of``, ``in`` or ``with``, and lists and ranges in each other's brackets."""
+    at = place.source.span(place.token.start, place.token.start)
+    text, before = place.token.text, place.before()
+    if place.expected == frozenset(("of",)):
+        return problem("`multiple` is followed by `of`", place.span, fix=("write `of`", [(at, "of ")]))
+    if place.word == "bucket" and text == "{" and place.takes("in"):
+        return problem("`in` is missing before the members", place.span, fix=("write `in`", [(at, "in ")]))
+    if place.word == "bucket" and before.text == "in":
+        return problem(
+            "a bucket lists its members in braces",
+            place.span,
+            help="write `in {16, 32, 64}`, or `in {16, 32, ..., 256}`",
+        )
+    if place.word == "values" and before.text == "in":
+        return problem("values lie in a range, both ends included", place.span, help="write `in [lo, hi]`")
+    if place.word == "bucket" and place.takes("with"):
+        advice = f"write `pad {before.text} with 0`" if before.kind == "name" else "write `pad x with 0`"
+        return problem("what is padded needs a value", place.span, "`with` is missing", help=advice)
+    if place.word in ("drop", "keep") and place.token.kind == "number" and place.takes("NAME"):
+        return problem(f"`{place.word}` names an output", place.span, help=f"write `{place.word} return[{text}]`")
+    if (
+        text == "."
+        and before.kind == "name"
+        and place.word in ("where", "case", "let", "dim", "int", "const", "bucket")
+    ):
+        advice = f"name the size in the signature, `{before.text}: Tensor[B]`, and write its name here"
+        return problem("a size is written by its name", place.source.span(before.start, place.token.end), help=advice)
+    return None
+
+
+def head(place: Place) -> Diagnostic | None:
+    """Explains a def without a name or without brackets."""
+    if place.word != "def" or place.opened:
+        return None
+    if len(place.line) == 1 and place.token.text == "(":
+        return problem(
+            "this def has no name", place.span, help="name the callable: `def pkg.mod.fn(x: Tensor[B]): ...`"
+        )
+    if place.takes("(") and place.before().kind in ("name", "number") and len(place.line) > 1 and not place.takes("["):
+        at = place.source.span(place.before().end, place.before().end)
+        return problem("parameters stand in brackets", at, "`(` is missing", help="`def f(x: Tensor[B]): ...`")
+    return None
