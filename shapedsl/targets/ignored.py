@@ -1,4 +1,4 @@
-"""Specs that callables carry: where torch would not see one, and how a file's specs get onto them.
+"""Find out where torch would not obey the spec that a callable carries.
 
 torch reads ``_dynamic_spec`` off a function (of a module: off its ``forward``) and binds it to the
 parameters of the frame that it compiles. Where that frame is another function's, the spec is ignored
@@ -9,12 +9,10 @@ is not concerned.
 from __future__ import annotations
 
 import functools
-import importlib
-import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType, ModuleType
-from typing import Any, Final, cast
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
 
 from ..diagnostics import Report
 from ..ir import OptionalType, Signature, Type
@@ -96,91 +94,3 @@ def _overridden(target: Any) -> str | None:
         if getattr(base.__dict__.get("forward"), "_dynamic_spec", None) is not None:
             return base.__name__
     return None
-
-
-def attach_all(
-    signatures: Iterable[Signature],
-    namespace: object,
-    put: Callable[[FunctionType, Signature], None],
-    report: Report,
-) -> None:
-    """Puts each signature on the callable it names.
-
-    Args:
-        signatures: Of one file.
-        namespace: A package, module, class or mapping of names, in which the dotted names are looked up.
-        put: Puts one on a function.
-        report: Receives ``unknown-name`` for a callable that was not found, and ``spec-ignored`` for one
-            that cannot carry a spec.
-    """
-    for signature in signatures:
-        owner, found = locate(signature.name, namespace)
-        function = _function_in(owner, found, signature.name.rpartition(".")[2])
-        if found is None:
-            report.warning(
-                "unknown-name", f"`{signature.name}` was not found in `{_name(namespace)}`", at=signature.span
-            )
-        elif function is None:
-            report.warning(
-                "spec-ignored",
-                f"`{signature.name}` cannot carry a spec: it is {_kind(owner, found)}",
-                at=signature.span,
-                help="pass `spec=` to `shapedsl.compile`",
-            )
-        else:
-            put(function, signature)
-
-
-def locate(name: str, namespace: object) -> tuple[object, object]:
-    """Returns the owner of the thing called ``name``, and the thing; None where there is none.
-
-    The name may begin with the namespace's own, in full (``pkg.net.Net.forward`` in ``pkg.net``) or in
-    part (``net.Net.forward``). Submodules of a package are imported if need be.
-    """
-    parts = name.split(".")
-    own = _name(namespace).split(".")
-    shared = range(1, min(len(own), len(parts) - 1) + 1)
-    attempts = [parts, *(parts[length:] for length in shared if own[-length:] == parts[:length])]
-    for attempt in attempts:
-        owner: object = None
-        found: object = namespace
-        for part in attempt:
-            owner, found = found, _member(found, part)
-            if found is None:
-                break
-        else:
-            return owner, found
-    return None, None
-
-
-def _member(owner: object, name: str) -> object:
-    if isinstance(owner, Mapping):
-        return cast("Mapping[str, object]", owner).get(name)
-    found = getattr(owner, name, None)
-    if found is None and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
-        full = f"{owner.__name__}.{name}"
-        if importlib.util.find_spec(full) is not None:
-            return importlib.import_module(full)
-    return found
-
-
-def _function_in(owner: object, found: object, name: str) -> FunctionType | None:
-    """Returns the function that may carry the spec, or None if it is another's or no function."""
-    if isinstance(found, type):
-        owner, found, name = found, getattr(found, "forward", None), "forward"
-    if isinstance(owner, type):
-        found = owner.__dict__.get(name)  # an inherited function is the base class's
-    if isinstance(found, (staticmethod, classmethod)):
-        found = cast("staticmethod[..., object]", found).__func__
-    found = getattr(found, "__func__", found)
-    return found if isinstance(found, FunctionType) else None
-
-
-def _kind(owner: object, found: object) -> str:
-    if isinstance(owner, type) and isinstance(found, FunctionType):
-        return f"`{found.__qualname__}`, which `{owner.__name__}` inherits"
-    return f"a {type(found).__name__}"
-
-
-def _name(namespace: object) -> str:
-    return str(getattr(namespace, "__name__", None) or type(namespace).__name__)
