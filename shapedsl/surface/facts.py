@@ -31,6 +31,19 @@ class Facts:
         self.wheres: list[str] = []
         self.clauses: list[str] = []
 
+    def over(self, inner: Facts) -> Facts:
+        """Returns what was said of a wrapper (this) and of what it wraps (``inner``) together."""
+        both = Facts(inner.code)
+        both.shapes = self.shapes or inner.shapes
+        both.attach = self.attach and inner.attach
+        both.hints = {**inner.hints, **self.hints}
+        both.consts = {**inner.consts, **self.consts}
+        both.params = {**inner.params, **self.params}
+        both.returns = inner.returns if self.returns is None else self.returns
+        both.wheres = [*self.wheres, *inner.wheres]
+        both.clauses = [*self.clauses, *inner.clauses]
+        return both
+
 
 def facts_of(function: object) -> Facts | None:
     """Returns what decorators said of ``function`` itself, not of one that it wraps."""

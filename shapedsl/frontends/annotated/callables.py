@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,9 +64,14 @@ def unwrap(target: Any) -> RawCallable | None:
         signature = _signature(target)
     except (TypeError, ValueError):  # builtins
         return None
-    function = _function(target)
-    if function is None:
+    chain = list(_chain(target))
+    function = chain[-1] if chain else None
+    if not isinstance(function, types.FunctionType):
         return None
+    facts: Facts | None = None
+    for link in reversed(chain):
+        said = facts_of(link)
+        facts = (said or facts) if said is None or facts is None else said.over(facts)
     parameters = [
         RawParameter(p.name, _KINDS[p.kind], p.default is not inspect.Parameter.empty)
         for p in signature.parameters.values()
@@ -76,7 +81,7 @@ def unwrap(target: Any) -> RawCallable | None:
     receiver = _receiver(function, name)
     if receiver is not None and parameters and parameters[0].name == receiver and receiver not in annotations:
         del parameters[0]
-    return RawCallable(name, function, tuple(parameters), receiver, annotations, facts_of(function))
+    return RawCallable(name, function, tuple(parameters), receiver, annotations, facts)
 
 
 def _callable(target: Any) -> Any:
@@ -94,18 +99,16 @@ def _callable(target: Any) -> Any:
     return target
 
 
-def _function(target: Any) -> types.FunctionType | None:
-    """Returns the plain function behind wrappers, methods and partials."""
+def _chain(target: Any) -> Iterator[Any]:
+    """Yields ``target`` and what it wraps: wrappers, methods and partials, down to the plain function."""
     for _ in range(100):  # a wrapper may wrap itself
-        if isinstance(target, types.FunctionType) and not hasattr(target, "__wrapped__"):
-            return target
+        yield target
         for link in ("__func__", "__wrapped__", "func"):
             if hasattr(target, link):
                 target = getattr(target, link)
                 break
         else:
-            return None
-    return None
+            return
 
 
 def _signature(target: Any) -> inspect.Signature:

@@ -27,7 +27,6 @@ from ...ir import (
     AnyType,
     Apply,
     Const,
-    Constraint,
     Dtype,
     MappingType,
     NoneType,
@@ -43,7 +42,9 @@ from ...ir import (
 )
 from ...surface.facts import Predicates
 from ...surface.forms import FAMILIES, Form, spell
-from ..text import parse_dims, parse_where
+from ..text import parse_dims
+from ..text.parse import parse
+from ..text.syntax import Labelled
 from .namespace import Namespace, Unknown, of_class
 from .unify import unify
 
@@ -79,7 +80,7 @@ class TypeReader:
         self._report = report
         self._plain_strings = plain_strings
         self._open: list[type] = []  # classes being read: one may contain itself
-        self.wheres: list[Constraint] = []
+        self.wheres: list[Labelled] = []
         self.spoken = False
 
     def read(self, annotation: object) -> Type:
@@ -204,7 +205,7 @@ class TypeReader:
         if isinstance(item, Predicates):
             self.spoken = True
             for text in item.texts:
-                self.wheres += parse_where(self._source(text), self._report) or ()
+                self.wheres += parse(self._source(text), self._report, "where_fragment") or ()
         elif isinstance(item, str) and self._plain_strings:
             return self._plain(item, base)
         elif isinstance(item, int) and not isinstance(item, bool):
@@ -217,6 +218,8 @@ class TypeReader:
     def _plain(self, text: str, base: object) -> Type | None:
         """Reads a plain string: dims, or prose if it does not parse."""
         trial = Report()
+        if not text.strip():
+            return None
         dims = parse_dims(self._source(text), trial)
         if dims is None or trial.errors:
             self._report.emit(

@@ -26,7 +26,6 @@ from ...ir import (
     Apply,
     Compare,
     Const,
-    Constraint,
     Dim,
     Dtype,
     Ellipsis,
@@ -45,27 +44,27 @@ from ...ir import (
     Variadic,
 )
 from ...ir.write import write_dim
-from ..assemble import constraints_of
+from ..text.syntax import Labelled
 
 _FLOATING = ("float", "bfloat")
 _INTEGRAL = ("int", "uint")
 
 
-def unify(first: Type, second: Type, report: Report, equalities: list[Constraint], what: str) -> Type:
+def unify(first: Type, second: Type, report: Report, equalities: list[Labelled], what: str) -> Type:
     """Returns what ``first`` and ``second`` say together; ``first`` where they conflict.
 
     Args:
         first: The source that comes first; its expressions are kept.
         second: The other one.
         report: Receives ``conflicting-sources`` with both places.
-        equalities: Receives a constraint for each pair of expressions that differ.
+        equalities: Receives a predicate for each pair of expressions that differ.
         what: What the sources speak of, for messages: "parameter `x`".
     """
     return _Unifier(report, equalities, what).types(first, second)
 
 
 class _Unifier:
-    def __init__(self, report: Report, equalities: list[Constraint], what: str) -> None:
+    def __init__(self, report: Report, equalities: list[Labelled], what: str) -> None:
         self._report = report
         self._equalities = equalities
         self._what = what
@@ -141,9 +140,7 @@ class _Unifier:
                 return first
             case (Const(), Const()):
                 return self._conflict(first, f"is {write_dim(first)}", second, f"is {write_dim(second)}")
-        equal = Compare(COMPARISONS["=="], first, second, first.span)
-        notes = () if second.span is None else ((second.span, "the other source"),)
-        self._equalities += constraints_of(equal, span=first.span, notes=notes)
+        self._equalities.append(Labelled(Compare(COMPARISONS["=="], first, second, first.span), None, first.span))
         return first
 
     def _sequences(self, first: SequenceType, second: SequenceType) -> SequenceType:

@@ -1,0 +1,176 @@
+"""A callable's raw facts → its signature: types read and unified, the rest handed to the text frontend's `expand`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+from ...diagnostics import Report, Source, Span
+from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
+from ...ir.walk import free_vars, tensor_dims
+from ...surface.facts import Facts
+from ...surface.forms import Tensor
+from ..text import parse_clauses
+from ..text.parse import parse
+from ..text.syntax import Clause, ConstStatement, Labelled, Name, SizesStatement, Where
+from .callables import RawCallable, RawParameter, unwrap
+from .namespace import of_function
+from .places import Places
+from .types import TypeReader
+from .unify import unify
+
+
+def read_callable(target: Any, report: Report) -> Signature | None:
+    """Returns the signature that annotations and decorators of ``target`` give.
+
+    Args:
+        target: A function, method, partial, callable object, module or class; of a module, ``forward`` is read.
+        report: Receives what is wrong, each with the file and line of the annotation. What can be read is.
+
+    Returns:
+        None if nothing was said of shapes: no shape text, no `shapes`, no `where`.
+    """
+    raw = unwrap(target)
+    return None if raw is None else _Reading(raw, report).signature()
+
+
+class _Reading:
+    """One callable being read."""
+
+    def __init__(self, raw: RawCallable, report: Report) -> None:
+        self._raw = raw
+        self._report = report
+        self._found = Report()  # forwarded if the callable turns out to speak of shapes
+        self._facts = raw.facts or Facts(None)
+        self._places = Places(raw.function)
+        self._namespace = of_function(raw.function)
+        self._predicates: list[Labelled] = []
+        self._spoken = raw.facts is not None
+
+    def signature(self) -> Signature | None:
+        params = [self._param(parameter) for parameter in self._raw.parameters]
+        returns = self._returns()
+        if not self._spoken:
+            return None
+        for diagnostic in self._found:
+            self._report.add(diagnostic)
+        self._unknown_parameters()
+        return None
+
+    # ------------------------------------------------------------------------------- types
+
+    def _param(self, parameter: RawParameter) -> Param:
+        name = parameter.name
+        annotation = self._raw.annotations.get(name, _NOTHING)
+        type_ = self._type(
+            f"parameter `{name}`", self._facts.params.get(name, _NOTHING), annotation, self._reader_of(name)
+        )
+        if parameter.kind is ParamKind.VAR_KEYWORD and not isinstance(type_, (MappingType, AnyType)):
+            self._found.warning(
+                "ignored-metadata",
+                f"the type of `**{name}` is not read: it holds for any keyword",
+                at=self._places.parameter(name, name).span(0, len(name)),
+                help="name the keywords: `Unpack[…]` of a TypedDict",
+            )
+            type_ = AnyType()
+        span = self._places.parameter(name, name).span(0, len(name))
+        return Param(name, type_, parameter.kind, parameter.default, span)
+
+    def _returns(self) -> Type | None:
+        said = _NOTHING if self._facts.returns is None else self._facts.returns
+        annotation = self._raw.annotations.get("return", _NOTHING)
+        reader = TypeReader(
+            self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes
+        )
+        type_ = self._type("the return value", said, annotation, reader)
+        return None if isinstance(type_, AnyType) else type_
+
+    def _reader_of(self, name: str) -> TypeReader:
+        return TypeReader(
+            self._namespace,
+            lambda text: self._places.parameter(name, text),
+            self._found,
+            plain_strings=self._facts.shapes,
+        )
+
+    def _type(self, what: str, said: object, annotation: object, reader: TypeReader) -> Type:
+        """Returns the type that a keyword of ``shapes`` and an annotation give together."""
+        first: Type = AnyType() if said is _NOTHING else self._keyword(said)
+        second: Type = AnyType() if annotation is _NOTHING else reader.read(annotation)
+        self._spoken = self._spoken or reader.spoken
+        both = unify(first, second, self._found, self._predicates, what)
+        self._predicates += reader.wheres
+        return both
+
+    def _keyword(self, said: object) -> Type:
+        """Returns the type of ``shapes(x=…)``: a string is what stands inside ``Tensor[…]``."""
+        reader = TypeReader(self._namespace, self._places.decorator, self._found, plain_strings=True)
+        type_ = reader.read(Tensor[said] if isinstance(said, str) else said)
+        self._predicates += reader.wheres
+        return type_
+
+    def _unknown_parameters(self) -> None:
+        names = [parameter.name for parameter in self._raw.parameters]
+        for name, said in self._facts.params.items():
+            if name not in names:
+                text = said if isinstance(said, str) else name
+                near = get_close_matches(name, names, n=1)
+                self._report.error(
+                    "unknown-parameter",
+                    f"`{self._raw.name}` has no parameter `{name}`",
+                    at=_whole(self._places.decorator(text)),
+                    help=f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names) or 'none'}",
+                )
+
+    # ----------------------------------------------------------------------------- clauses
+
+    def _clauses(self, params: tuple[Param, ...]) -> list[Clause]:
+        """Returns what a def's body would say: constants, clauses as text, hints, predicates."""
+        clauses: list[Clause] = [self._const(name, value) for name, value in self._facts.consts.items()]
+        for text in self._facts.clauses:
+            parsed = parse_clauses(self._places.decorator(text), self._report)
+            clauses += () if parsed is None else parsed.clauses
+        self._hint(clauses, params)
+        predicates = list(self._predicates)
+        for text in self._facts.wheres:
+            predicates += parse(self._places.decorator(text), self._report, "where_fragment") or ()
+        if predicates:
+            clauses.append(Where(predicates, predicates[0].span))
+        return clauses
+
+    def _const(self, name: str, value: int | None) -> Clause:
+        span = _whole(self._places.decorator(name))
+        named = Name(name, span)
+        if value is None:
+            return SizesStatement(VariableKind.CONST, [(named, False)], None, None, None, span)
+        return ConstStatement([named], Const(value, span), span)
+
+    def _hint(self, clauses: list[Clause], params: tuple[Param, ...]) -> None:
+        """Adds a declaration for each hint; one for a name that the clauses declare goes there."""
+        sizes = {used for param in params for dim in tensor_dims(param.type) for used in free_vars(dim)}
+        runs = {d.name for param in params for d in tensor_dims(param.type) if isinstance(d, Variadic)}
+        for name, value in self._facts.hints.items():
+            span = _whole(self._places.decorator(name))
+            hint = Const(value, span)
+            for i, clause in enumerate(clauses):
+                named = [item for item in clause.names if item[0].text == name] if isinstance(clause, SizesStatement) else []
+                if named and isinstance(clause, SizesStatement):
+                    rest = [item for item in clause.names if item[0].text != name]
+                    clauses[i : i + 1] = [replace(clause, names=named, hint=clause.hint or hint)]
+                    if rest:
+                        clauses.insert(i, replace(clause, names=rest))
+                    break
+            else:
+                kind = VariableKind.DIM if name in sizes else VariableKind.INT
+                named = [(Name(name, span), name in runs)]
+                clauses.append(SizesStatement(kind, named, None, None, hint, span))
+
+
+def _whole(source: Source) -> Span:
+    return source.span(0, len(source.text))
+
+
+_NOTHING = object()
+
+__all__ = ["read_callable"]

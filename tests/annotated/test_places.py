@@ -1,0 +1,86 @@
+"""The file and line of annotations and decorators; found when someone looks, and never an error."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from shapedsl.annotations import Tensor, shapes, where
+from shapedsl.frontends.annotated.places import Places
+
+FIRST = 15  # the line of the decorator below
+
+
+@shapes(
+    hints={"B": 8},
+    where="B < 32",
+)
+@where(
+    "B > 2",
+)
+def decorated(
+    x: Tensor["B"],
+    *args: Tensor["D"],
+    w: Tensor["D"] = None,  # type: ignore[assignment]
+    **kwargs: object,
+) -> Tensor["B"]: ...
+
+
+class Net:
+    @shapes(
+        """
+        where B < 3
+        """
+    )
+    async def forward(
+        self,
+        x: Tensor["B"],
+    ) -> None: ...
+
+
+def line(source: Any) -> int:
+    first: int = source.position(0)[0]
+    return first
+
+
+def test_the_lines_of_a_functions_parts() -> None:
+    places = Places(decorated)
+    assert line(places.decorator("B < 32")) == FIRST + 2
+    assert line(places.decorator("B > 2")) == FIRST + 5
+    assert line(places.decorator("not there")) == FIRST
+    assert line(places.function("decorated")) == FIRST + 7
+    assert [line(places.parameter(name, "B")) for name in ("x", "args", "w", "kwargs")] == [
+        FIRST + offset for offset in (8, 9, 10, 11)
+    ]
+    assert line(places.returns("B")) == FIRST + 12
+    assert places.parameter("x", "B").name == __file__
+
+
+def test_the_lines_of_a_method() -> None:
+    places = Places(Net.forward)
+    start = Net.forward.__code__.co_firstlineno
+    assert line(places.parameter("x", "B")) == start + 7
+    text = "\n        where B < 3\n        "
+    source = places.decorator(text)
+    assert line(source) == start + 1
+    assert source.position(text.index("where"))[0] == start + 2
+    assert source.line(start + 2).strip() == "where B < 3"
+
+
+def test_the_source_is_read_when_a_line_is_asked_for(monkeypatch: Any) -> None:
+    asked: list[object] = []
+    lines = linecache.getlines
+    monkeypatch.setattr(linecache, "getlines", lambda *args: asked.append(args) or lines(*args))
+    source = Places(decorated).parameter("x", "B")
+    assert (source.text, source.span(0, 1).text, asked) == ("B", "B", [])
+    assert line(source) == FIRST + 8
+    assert len(asked) == 1
+
+
+def test_without_source_it_is_the_first_line() -> None:
+    namespace: dict[str, Callable[..., object]] = {}
+    exec("\n\ndef f(x): ...\ng = lambda x: x", namespace)
+    assert line(Places(namespace["f"]).parameter("x", "B")) == 3
+    assert line(Places(namespace["g"]).parameter("x", "B")) == 4
+    assert line(Places(namespace["f"]).parameter("missing", "B")) == 3
