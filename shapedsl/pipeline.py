@@ -75,6 +75,23 @@ def decode(name: str, raw: bytes, report: Report) -> Source | None:
         return None
 
 
+def format_text(source: Source, report: Report) -> str | None:
+    """Text → text in canonical layout; None, with the reasons in ``report``, if it cannot be read."""
+    from .frontends.text.format import format_text as format_source
+
+    return format_source(source, report)
+
+
+def check(
+    source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
+) -> Module:
+    """Text → IR, every signature also normalized, for what `report` then holds."""
+    module = read(source, report, consts=consts, base=base)
+    for signature in module:
+        normal_form(signature, report)
+    return module
+
+
 def resolve(signature: Signature, report: Report) -> None:
     """Checks names, scopes, kinds, hints and divisors; cheap, and done when a file is loaded."""
     from .normalize import resolve as resolve_names
@@ -225,11 +242,16 @@ __all__ = [
     "Selected",
     "at_structure",
     "bind_arguments",
+    "check",
+    "decode",
+    "format_text",
     "lower",
     "normal_form",
     "python_signature",
     "raise_if_wrong",
     "read",
+    "read_file",
+    "resolve",
     "select",
     "static_sizes",
 ]
