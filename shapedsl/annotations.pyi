@@ -5,7 +5,7 @@ import torch
 from typing_extensions import TypeAliasType, TypeVarTuple, Unpack
 
 from .decorators import Where
-from .surface.symbols import Predicate, Symbol
+from .surface.symbols import Predicate
 
 # Anything may stand in the brackets; the default lets strict checkers accept them bare.
 _Ts = TypeVarTuple("_Ts", default=Unpack[tuple[Any, ...]])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing's flag, without importing typing
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -21,7 +22,7 @@ class AttachedSpec:
 
     __slots__ = ("_real", "function")
 
-    def __init__(self, function: object) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self._real: Any = None
 

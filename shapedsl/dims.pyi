@@ -1,3 +1,4 @@
+# ruff: noqa: A001, E742, N801  # names of sizes are not names of classes
 from typing import Any
 
 from .surface.symbols import Predicate

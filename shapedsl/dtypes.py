@@ -28,4 +28,4 @@ _ALIASES = {
 _forms = {name: _Form(name) for name in (*_DTYPES.split(), *_FAMILIES)}
 _forms.update({alias: _forms[name] for alias, name in _ALIASES.items()})
 globals().update(_forms)  # `bool` and `int` among them: nothing below this line may use the builtins
-__all__ = sorted(_forms)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted(_forms)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]

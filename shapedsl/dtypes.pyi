@@ -1,3 +1,4 @@
+# ruff: noqa: A001, RUF022  # torch's names
 from typing import Any
 
 import torch

@@ -36,8 +36,8 @@ def spell(item: object) -> str | None:
         return "..."
     if isinstance(item, bool):
         return None
-    if isinstance(item, int) or type(item).__module__ == "numpy" and hasattr(item, "__index__"):
-        return str(int(item))  # type: ignore[call-overload]
+    if isinstance(item, int) or (type(item).__module__ == "numpy" and hasattr(item, "__index__")):
+        return str(int(item))
     kind = type(item).__name__
     # typing's own objects, known by their class's name: typing is not imported here
     if kind in ("_LiteralGenericAlias", "_UnpackGenericAlias", "_UnpackAlias"):
@@ -132,12 +132,13 @@ class Form:
         if self.name not in FAMILIES:
             return bool(dtype is getattr(torch, self.name, None))
         integral = not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
-        return {
+        holds = {
             "floating": dtype.is_floating_point,
             "integral": integral,
             "complexfloating": dtype.is_complex,
-            "number": dtype.is_floating_point or dtype.is_complex or integral,
-        }[self.name]
+            "number": dtype is not torch.bool,
+        }
+        return bool(holds[self.name])
 
     def __subclasscheck__(self, subclass: type) -> bool:
         torch = sys.modules.get("torch")

@@ -48,7 +48,7 @@ class Symbol:
     def _infix(self, name: str, binds: int, other: object, swapped: bool = False) -> Symbol:
         mine, theirs = (self.text, self._binds), _operand(other)
         if theirs is None:
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         left, right = (theirs, mine) if swapped else (mine, theirs)
         return Symbol(f"{_within(left, binds)} {name} {_within(right, binds + 1)}", binds)
 
@@ -91,7 +91,7 @@ class Symbol:
 
     def _power(self, base: tuple[str, int] | None, exponent: tuple[str, int] | None) -> Symbol:
         if base is None or exponent is None:
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         return Symbol(f"{_within(base, _ATOM)}**{_within(exponent, _UNARY)}", _POWER)
 
     def __pow__(self, other: object) -> Symbol:
@@ -117,7 +117,7 @@ class Symbol:
     def _compare(self, name: str, other: object) -> Predicate:
         theirs = _operand(other)
         if theirs is None:
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         return Predicate(f"{self.text} {name} {theirs[0]}", _COMPARISON)
 
     def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
@@ -163,7 +163,7 @@ class Predicate:
 
     def _join(self, word: str, binds: int, other: object) -> Predicate:
         if not isinstance(other, Predicate):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         sides = [_within((side.text, side._binds), binds) for side in (self, other)]
         return Predicate(f" {word} ".join(sides), binds)
 

@@ -93,7 +93,7 @@ def _callable(target: Any) -> Any:
     if hasattr(target, "forward") and hasattr(target, "named_parameters"):  # a torch.nn.Module
         return target.forward
     if not hasattr(target, "__code__") and not hasattr(target, "__func__") and not hasattr(target, "func"):
-        called = getattr(type(target), "__call__", None)
+        called = getattr(type(target), "__call__", None)  # noqa: B004  # the function itself is needed
         if isinstance(called, types.FunctionType) and not hasattr(target, "__wrapped__"):
             return types.MethodType(called, target)
     return target

@@ -23,7 +23,7 @@ class AnnotationSource(Source):
     def __init__(self, name: str, text: str, locate: Callable[[], int]) -> None:
         super().__init__(name, text)
         self._locate = locate
-        del self.first_line  # type: ignore[misc]  # so that the next read asks __getattr__
+        del self.first_line  # so that the next read asks __getattr__
 
     def __getattr__(self, name: str) -> int:
         if name != "first_line":

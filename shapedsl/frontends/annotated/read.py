@@ -13,7 +13,9 @@ from ...surface.facts import Facts
 from ...surface.forms import Tensor
 from ..text import parse_clauses
 from ..text.parse import parse
-from ..text.syntax import Clause, ConstStatement, Labelled, Name, SizesStatement, Where
+from ..text.define import Definer
+from ..text.scope import Scope, Session
+from ..text.syntax import Clause, ConstStatement, Def, Labelled, Name, SizesStatement, Where
 from .callables import RawCallable, RawParameter, unwrap
 from .namespace import of_function
 from .places import Places
@@ -49,14 +51,17 @@ class _Reading:
         self._spoken = raw.facts is not None
 
     def signature(self) -> Signature | None:
-        params = [self._param(parameter) for parameter in self._raw.parameters]
+        params = tuple([self._param(parameter) for parameter in self._raw.parameters])
         returns = self._returns()
         if not self._spoken:
             return None
         for diagnostic in self._found:
             self._report.add(diagnostic)
         self._unknown_parameters()
-        return None
+        span = _whole(self._places.function(self._raw.name))
+        definition = Def(Name(self._raw.name, span), 1, params, returns, self._clauses(params), span, pending=True)
+        signature = Definer(Scope(Session(self._report))).signature(definition)
+        return replace(signature, receiver=self._raw.receiver)
 
     # ------------------------------------------------------------------------------- types
 

@@ -15,6 +15,7 @@ After::
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 import typing
@@ -41,7 +42,7 @@ from ...ir import (
     Var,
 )
 from ...surface.facts import Predicates
-from ...surface.forms import FAMILIES, Form, spell
+from ...surface.forms import Form, spell
 from ..text import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labelled
@@ -107,7 +108,7 @@ class TypeReader:
     def _late(self, text: str) -> Type:
         try:
             annotation = self._namespace.evaluate(text)
-        except Exception as error:  # noqa: BLE001  # it is the user's code that runs here
+        except Exception as error:  # it is the user's code that runs here
             self._report.warning(
                 "unresolved-annotation",
                 f"this annotation could not be resolved: {type(error).__name__}",
@@ -348,9 +349,7 @@ def annotations_of(target: Any) -> Mapping[str, object]:
         import annotationlib
 
         return annotationlib.get_annotations(target, format=annotationlib.Format.FORWARDREF)
-    if isinstance(target, type):
-        return target.__dict__.get("__annotations__") or {}
-    return getattr(target, "__annotations__", None) or {}
+    return inspect.get_annotations(target)
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:

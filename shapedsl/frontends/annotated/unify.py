@@ -15,7 +15,6 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +22,6 @@ from ...diagnostics import Report, Span
 from ...ir import (
     COMPARISONS,
     AnyType,
-    Apply,
     Compare,
     Const,
     Dim,
@@ -40,7 +38,6 @@ from ...ir import (
     Static,
     TensorType,
     Type,
-    Var,
     Variadic,
 )
 from ...ir.write import write_dim
@@ -96,7 +93,8 @@ class _Unifier:
             case NoneType(), NoneType():
                 return first
             case _:
-                return self._conflict(first, _kind(first), second, _kind(second))
+                self._conflict(first, _kind(first), second, _kind(second))
+                return first
 
     def _tensors(self, first: TensorType, second: TensorType) -> TensorType:
         dtype = self._dtypes(first, second)
@@ -133,13 +131,14 @@ class _Unifier:
             case (_, Static() | Ellipsis()):
                 return first
             case (Fresh(), _):  # dynamic and tied to nothing: anything dynamic is more
-                return first if isinstance(second, Const) and first == second else second
+                return second
             case (_, Fresh()):
                 return first
             case _ if first == second:
                 return first
             case (Const(), Const()):
-                return self._conflict(first, f"is {write_dim(first)}", second, f"is {write_dim(second)}")
+                self._conflict(first, f"is {write_dim(first)}", second, f"is {write_dim(second)}")
+                return first
         self._equalities.append(Labelled(Compare(COMPARISONS["=="], first, second, first.span), None, first.span))
         return first
 
@@ -153,9 +152,11 @@ class _Unifier:
         # [T, ...] says of each item what T says; the length comes from the other source
         for many, few, flip in ((first, second, False), (second, first, True)):
             if many.rest is Rest.REPEAT and len(many.items) == 1 and few.rest is not Rest.REPEAT:
-                pair: Callable[[Type], Type] = lambda t, m=many.items[0], f=flip: self.types(t, m) if f else self.types(m, t)  # type: ignore[misc]  # noqa: E731
-                return replace(few, items=tuple(pair(item) for item in few.items))
-        return self._conflict(first, f"has {len(first.items)} items", second, f"has {len(second.items)} items")
+                each = many.items[0]
+                items = [self.types(item, each) if flip else self.types(each, item) for item in few.items]
+                return replace(few, items=tuple(items))
+        self._conflict(first, f"has {len(first.items)} items", second, f"has {len(second.items)} items")
+        return first
 
     def _named(self, first: tuple[tuple[Any, Type], ...], second: tuple[tuple[Any, Type], ...]) -> Any:
         merged = dict(first)
@@ -163,7 +164,7 @@ class _Unifier:
             merged[key] = self.types(merged[key], type_) if key in merged else type_
         return tuple(merged.items())
 
-    def _conflict(self, first: Any, label: str, second: Any, other: str) -> Any:
+    def _conflict(self, first: Any, label: str, second: Any, other: str) -> None:
         self._report.error(
             "conflicting-sources",
             f"two sources disagree about {self._what}",
@@ -172,7 +173,6 @@ class _Unifier:
             also=[(_span(second) if _span(first) else None, f"here it {other}")],
             note=() if _span(first) and _span(second) else f"one says it {label}, the other that it {other}",
         )
-        return first
 
 
 def _stretch(dims: tuple[Dim, ...], to: tuple[Dim, ...]) -> tuple[Dim, ...]:
