@@ -136,6 +136,7 @@ def assemble(
     values: Iterable[Values] = (),
     ranks: Mapping[str, int] | None = None,
     drops: Iterable[Drop] = (),
+    hints: Mapping[str, int] | None = None,
     index: int = 1,
     receiver: str | None = None,
     doc: str | None = None,
@@ -153,13 +154,14 @@ def assemble(
         values: What valid data is.
         ranks: Lengths of variadics.
         drops: At the def's own level.
+        hints: Hints apart from declarations; they win.
         index: 2 for ``name@2``.
         receiver: ``self`` or ``cls``.
         doc: Documentation.
         span: The name's.
     """
     params, wheres, alternatives = tuple(params), tuple(wheres), tuple(alternatives)
-    values, drops, ranks = tuple(values), tuple(drops), ranks or {}
+    values, drops, ranks, hints = tuple(values), tuple(drops), ranks or {}, hints or {}
 
     sizes: dict[str, Span | None] = {}  # names that stand in a tensor dim
     variadic: set[str] = set()
@@ -187,10 +189,12 @@ def assemble(
         declared = declarations.get(used)
         if declared is None:
             kind = VariableKind.DIM if used in sizes else VariableKind.INT
-            variables.append(Variable(used, kind, used in variadic, None, False, sizes.get(used, reached.get(used))))
+            at = sizes.get(used, reached.get(used))
+            variables.append(Variable(used, kind, used in variadic, hints.get(used), False, at))
             continue
         is_variadic = declared.variadic or used in variadic
-        variables.append(Variable(used, declared.kind, is_variadic, declared.hint, True, declared.span))
+        hint = hints.get(used, declared.hint)
+        variables.append(Variable(used, declared.kind, is_variadic, hint, True, declared.span))
         for constraint in _declared(replace(declared, variadic=is_variadic)):
             constraints.setdefault(constraint, constraint)
     for constraint in (*dims, *wheres):

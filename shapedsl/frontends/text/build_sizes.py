@@ -220,7 +220,11 @@ class SizeBuilder:
                 help="write `in [lo, hi]`, both inclusive; `in {1, 2, 4}` lists sizes",
             )
             return Range(-INFINITY, INFINITY, span)
-        return Range(bounds[0], bounds[1], span)
+        low, high = bounds
+        if low == INFINITY or high == -INFINITY:
+            self.report.error("syntax-error", "no integer is in this range", at=span)
+            return Range(-INFINITY, INFINITY, span)
+        return Range(low, high, span)
 
     def multiple(self, start: int, end: int, modulus: Size, residue: Size | None) -> Multiple:
         if modulus.span is not None and _has_sum(modulus.span.text):

@@ -8,7 +8,7 @@ from typing import Any
 from ...diagnostics import Report, Span
 from ...ir import COMPARISONS, FUNCTIONS, OPERATORS, And, Apply, Compare, Const, Not, Operator, Or, Predicate, Size
 from . import limits
-from .syntax import INFINITY, Bound
+from .syntax import Bound
 
 POW = OPERATORS["**"]
 MOD = OPERATORS["%"]
@@ -17,7 +17,7 @@ GE = COMPARISONS[">="]
 LE = COMPARISONS["<="]
 
 
-def apply(op: Operator, args: tuple[Size, ...], span: Span, report: Report) -> Size:
+def apply(op: Operator, args: tuple[Size, ...], span: Span | None, report: Report) -> Size:
     """Returns ``op`` on ``args``, folded to a `Const` where all of them are constants.
 
     ``report`` receives what has no value, or none within int64.
@@ -54,7 +54,7 @@ def literal(text: str, span: Span, report: Report) -> Const:
     return constant(int(text), span, report)
 
 
-def _good_exponent(args: tuple[Size, ...], span: Span, report: Report) -> bool:
+def _good_exponent(args: tuple[Size, ...], span: Span | None, report: Report) -> bool:
     base, exponent = args
     if type(exponent) is not Const:
         return True  # a const's name; `checked_powers` looks again once it is expanded
@@ -83,12 +83,8 @@ def within(subject: Size, low: Bound, high: Bound, span: Span) -> Predicate:
     parts: list[Predicate] = []
     if not isinstance(low, float):
         parts.append(Compare(GE, subject, low, span))
-    elif low == INFINITY:
-        parts.append(Or((), span))
     if not isinstance(high, float):
         parts.append(Compare(LE, subject, high, span))
-    elif high == -INFINITY:
-        parts.append(Or((), span))
     return parts[0] if len(parts) == 1 else And(tuple(parts), span)
 
 

@@ -1,0 +1,189 @@
+"""A def's clauses → constraints, alternatives, values, …, in the def's scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ...diagnostics import Span
+from ...ir import Alternative, Bucket, Const, Constraint, Drop, Edge, Fill, Mode, Pad, Size, Values
+from ...ir.orient import orient
+from ...ir.write import write_dim, write_predicate
+from ..assemble import constraints_of
+from . import sizes
+from .expand import Expander
+from .syntax import (
+    AlternativeClause,
+    BucketClause,
+    Clause,
+    Doc,
+    Drops,
+    HintLine,
+    Labelled,
+    RankClause,
+    ValuesClause,
+    Where,
+)
+
+
+@dataclass(slots=True)
+class Body:
+    """What a def's clauses say, declarations aside."""
+
+    wheres: list[Constraint] = field(default_factory=list[Constraint])
+    alternatives: list[Alternative] = field(default_factory=list[Alternative])
+    values: list[Values] = field(default_factory=list[Values])
+    ranks: dict[str, int] = field(default_factory=dict[str, int])
+    drops: list[Drop] = field(default_factory=list[Drop])
+    hints: dict[str, int] = field(default_factory=dict[str, int])
+    doc: str | None = None
+
+
+def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iterator[Constraint]:
+    """Yields the constraints of a ``where``; with ``expander`` None they are as they should be already."""
+    for predicate, message, span in labelled:
+        if expander is None:
+            yield from constraints_of(predicate, message=message, text=span.text, span=span)
+            continue
+        expander.lets = []
+        expanded = expander.predicate(predicate)
+        if sizes.is_too_large(expanded, span, expander.report):
+            continue
+        lets = tuple(dict.fromkeys(expander.lets))
+        notes = tuple((let.name.span, f"{let.name.text} is {write_dim(let.statement.value)}") for let in lets)
+        found = list(constraints_of(expanded, message=message, text=span.text, span=span, notes=notes))
+        if lets and len(found) > 1:  # each part with the names of the lets
+            written = list(constraints_of(predicate, span=span))
+            if len(written) == len(found):
+                found = [replace(c, text=write_predicate(orient(w.predicate))) for c, w in zip(found, written)]
+        yield from found
+
+
+def read_body(clauses: Iterable[Clause | str], expander: Expander, *, expand: bool) -> Body:
+    """Returns what ``clauses`` say.
+
+    Args:
+        clauses: In written order; a `str` is a line that says nothing.
+        expander: Of the def's scope.
+        expand: Whether a let, a const or a pseudo node may stand in them.
+    """
+    body = Body()
+    run: list[BucketClause] = []  # adjacent bucket lines are one joint choice
+    report = expander.report
+    names: dict[str, Span] = {}
+    for position, clause in enumerate(clauses):
+        if isinstance(clause, BucketClause):
+            if any(other.variable.text == clause.variable.text for other in run):
+                _end_run(run, body, expander)
+            run.append(clause)
+            continue
+        _end_run(run, body, expander)
+        match clause:
+            case Where(predicates=predicates):
+                body.wheres += constraints(predicates, expander if expand else None)
+            case AlternativeClause():
+                if clause.name is not None:
+                    if clause.name in names:
+                        report.error(
+                            "duplicate-name",
+                            f"two cases are called `{clause.name}`",
+                            at=clause.span,
+                            also=[(names[clause.name], "first here")],
+                        )
+                    names.setdefault(clause.name, clause.span)
+                body.alternatives.append(_alternative(clause, expander))
+            case ValuesClause(paths=paths, low=low, high=high):
+                low, high = expander.size(low), expander.size(high)
+                body.values += [Values(path, low, high, clause.sorted, clause.span) for path in paths]
+            case RankClause(pairs=pairs):
+                for name, rank in expander.pairs(pairs, "a rank").items():
+                    if rank < 0:
+                        report.error("not-constant", "a rank is 0 or more", at=pairs[0].name.span)
+                    elif body.ranks.setdefault(name, rank) != rank:
+                        report.error("duplicate-name", f"the rank of `{name}` is given twice", at=pairs[0].name.span)
+            case HintLine(pairs=pairs):
+                body.hints.update(expander.pairs(pairs, "a hint"))
+            case Drops(drops=drops):
+                body.drops += drops
+            case Doc(text=text):
+                if position:
+                    report.error("syntax-error", "documentation is a def's first clause")
+                body.doc = text
+            case _:
+                pass
+    _end_run(run, body, expander)
+    return body
+
+
+def _end_run(run: list[BucketClause], body: Body, expander: Expander) -> None:
+    if run:
+        made = tuple(_bucket(clause, expander) for clause in run)
+        body.alternatives.append(Alternative("bucket", buckets=made, span=run[0].span))
+        run.clear()
+
+
+def _alternative(clause: AlternativeClause, expander: Expander) -> Alternative:
+    return Alternative(
+        clause.keyword,
+        clause.name,
+        tuple(constraints(clause.predicates, expander)),
+        clause.mode,
+        tuple(sorted(expander.pairs(clause.hints, "a hint").items())),
+        tuple(_bucket(bucket, expander) for bucket in clause.buckets),
+        tuple(clause.drops),
+        clause.span,
+    )
+
+
+def _bucket(clause: BucketClause, expander: Expander) -> Bucket:
+    bucket = clause.bucket
+    expander.is_variable(clause.variable)
+    members: tuple[int, ...] | None = None
+    modulus: int | None = None
+    residue = 0
+    if clause.multiple is not None:
+        modulus, residue = expander.multiple(clause.multiple) or (1, 0)
+    else:
+        members = _members(clause, expander)
+    pads = bucket.pads
+    return Bucket(
+        bucket.variable,
+        members,
+        modulus,
+        residue,
+        bucket.shared,
+        bucket.position if isinstance(bucket.position, str) else expander.size(bucket.position),
+        None if pads is None else tuple(Pad(p.path, _fill(p.fill, expander), p.axis, p.span) for p in pads),
+        bucket.reason,
+        bucket.span,
+    )
+
+
+def _members(clause: BucketClause, expander: Expander) -> tuple[int, ...]:
+    items = [item if item is ... else expander.size(item) for item in clause.items or ()]
+    if not items:
+        expander.report.error("empty-set", "a bucket without members takes nothing", at=clause.span)
+        return ()
+    found = sizes.list_members(items, clause.span, expander.report) or []
+    values: set[int] = set()
+    for size in found:
+        if not isinstance(size, Const):
+            expander.report.error("not-constant", "a bucket's members are constants", at=size.span or clause.span)
+        elif size.value < 0:
+            expander.report.error("not-constant", "a bucket's members are sizes, 0 or more", at=size.span or clause.span)
+        else:
+            values.add(size.value)
+    return tuple(sorted(values))
+
+
+def _fill(fill: Fill, expander: Expander) -> Fill:
+    if isinstance(fill, list):
+        cells = [cell if isinstance(cell, (int, float)) else expander.integer(cell, "a cell of a row") for cell in fill]
+        return tuple(0 if cell is None else cell for cell in cells)
+    if isinstance(fill, (bool, int, float, Edge, tuple)):
+        return fill
+    size: Size = expander.size(fill)
+    return size.value if isinstance(size, Const) else size
+
+
+__all__ = ["Body", "Mode", "constraints", "read_body"]

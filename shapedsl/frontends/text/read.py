@@ -1,0 +1,229 @@
+"""A file: its statements → scopes → signatures."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ...diagnostics import Report, Source
+from ...ir import Module, Signature
+from .build_sizes import UnreadableError
+from .build_statements import BROKEN
+from .define import Definer, SharedWhere
+from .expand import const_value, declaration_of, dtype_of, let_size
+from .imports import Importer, Load
+from .parse import parse
+from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry, TypeEntry
+from .syntax import Class, Def, Import, Language, Name, Statement, Where
+
+VERSIONS = ("1",)
+
+
+def read(
+    source: Source,
+    report: Report,
+    *,
+    consts: Mapping[str, int] | None = None,
+    base: Path | None = None,
+    load: Load | None = None,
+) -> Module:
+    """Returns the signatures of a file's text; those of broken defs are left out.
+
+    Args:
+        source: The text.
+        report: Receives every finding.
+        consts: Overrides of ``const`` statements; ``"common.shapes:LIMIT"`` for one of an imported file.
+        base: The folder that imports are relative to; None: there is none, and an import is an error.
+        load: Reads an imported file; by default from disk.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # see `parse`
+    try:
+        return _Reader(source, report, consts or {}, base, load).module()
+    finally:
+        if collecting:
+            gc.enable()
+
+
+class _Reader:
+    def __init__(
+        self, source: Source, report: Report, consts: Mapping[str, int], base: Path | None, load: Load | None
+    ) -> None:
+        self._source = source
+        self._report = report
+        self._base = base
+        self._session = Session(report)
+        self._importer = Importer(report, load, self._imported)
+        self._own: dict[str, int] = {}
+        self._others: dict[str, dict[str, int]] = {}  # by the path as an import writes it
+        for key, value in consts.items():
+            file, colon, name = key.rpartition(":")
+            if colon:
+                self._others.setdefault(file, {})[name] = value
+            else:
+                self._own[name] = value
+        self._unused = dict(self._others)
+        self._order = 0
+
+    def module(self) -> Module:
+        """Returns the file's signatures."""
+        statements: list[Statement] = parse(self._source, self._report, "file")
+        scope = Scope(self._session)
+        try:
+            self._declare(scope, statements, self._base)
+            scope.override(self._own)
+            for file, names in self._unused.items():
+                self._report.error(
+                    "unknown-name",
+                    f"there is no import of `{file}` in which to override {', '.join(names)}",
+                    help="write the path as the import does",
+                )
+            _evaluate(scope)
+            signatures = self._signatures(statements, scope)
+        except UnreadableError as error:
+            self._report.error(error.code, error.message, at=error.span)
+            return Module((), self._source.span(0, 0))
+        return Module(tuple(signatures), self._source.span(0, len(self._source.text)))
+
+    # ---------------------------------------------------------------------------- declarations
+
+    def _declare(self, scope: Scope, statements: Iterable[Statement], base: Path | None) -> None:
+        seen_language = False
+        for position, statement in enumerate(statements):
+            if isinstance(statement, Import):
+                self._import(scope, statement, base)
+            elif isinstance(statement, Language):
+                self._language(statement, first=position == 0, again=seen_language)
+                seen_language = True
+        scope.declare(statements)
+
+    def _language(self, statement: Language, *, first: bool, again: bool) -> None:
+        if statement.version not in VERSIONS:
+            self._report.error(
+                "unknown-language-version",
+                f"language {statement.version[:20]} is not known",
+                at=statement.span,
+                help=f"this reader knows language {', '.join(VERSIONS)}",
+            )
+        elif again:
+            self._report.error("duplicate-name", "the language is named twice", at=statement.span)
+        elif not first:
+            self._report.error("syntax-error", "`language` is a file's first statement", at=statement.span)
+
+    def _import(self, scope: Scope, statement: Import, base: Path | None) -> None:
+        imported = self._importer.scope(statement, base)
+        if imported is None:
+            self._unused.pop(statement.path, None)
+            for name in statement.names:  # so that each use of them is not an error too
+                scope.entries.setdefault(name.text, ConstEntry(name, Scope(self._session), None, 1))
+            return
+        overrides = self._unused.pop(statement.path, None)
+        if overrides is not None:
+            imported.override(overrides)
+        for name in statement.names:
+            entry = imported.entries.get(name.text)
+            if entry is None:
+                self._unknown_import(name, statement, imported)
+            else:
+                scope.add(name.text, entry, name.span)
+
+    def _unknown_import(self, name: Name, statement: Import, imported: Scope) -> None:
+        from difflib import get_close_matches  # only a wrong name needs it
+
+        close = get_close_matches(name.text, imported.entries, 1)
+        self._report.error(
+            "unknown-name",
+            f"`{statement.path}` declares no `{name.text}`",
+            at=name.span,
+            help=f"did you mean `{close[0]}`?" if close else (),
+        )
+
+    def _imported(self, source: Source, base: Path, _: Path) -> Scope:
+        """Returns the scope of an imported file; its defs are not looked at."""
+        scope = Scope(self._session)
+        self._declare(scope, parse(source, self._report, "file"), base)
+        return scope
+
+    # -------------------------------------------------------------------------------- defs
+
+    def _signatures(self, statements: Iterable[Statement], scope: Scope) -> list[Signature]:
+        wheres = self._wheres(statements, scope)
+        made: dict[str, Signature] = {}
+        definer = Definer(scope, wheres)
+        for statement in statements:
+            if isinstance(statement, Def):
+                self._add(made, definer, statement, "")
+            elif isinstance(statement, Class):
+                if any(not isinstance(member, (Def, str)) for member in statement.members):
+                    inner = Scope(self._session, scope)
+                    inner.declare(statement.members)
+                    _evaluate(inner)
+                    own = self._wheres(statement.members, inner)
+                    wheres += own
+                    members = Definer(inner, [*wheres[: len(wheres) - len(own)], *own]) if own else Definer(inner, wheres)
+                else:
+                    members = definer
+                prefix = "" if statement.name.text == BROKEN else f"{statement.name.text}."
+                for member in statement.members:
+                    if isinstance(member, Def):
+                        self._add(made, members, member, prefix or "?.")
+        self._check_wheres(wheres)
+        return list(made.values())
+
+    def _wheres(self, statements: Iterable[object], scope: Scope) -> list[SharedWhere]:
+        found: list[SharedWhere] = []
+        for statement in statements:
+            if isinstance(statement, Where):
+                self._order += 1
+                found.append(SharedWhere(statement, scope, self._order))
+        return found
+
+    def _check_wheres(self, wheres: list[SharedWhere]) -> None:
+        for where in wheres:
+            if not where.used and where.reaches:
+                names = ", ".join(f"`{name}`" for name in sorted(where.reaches))
+                self._report.error(
+                    "unbound-name",
+                    f"no def binds {names}",
+                    at=where.statement.span,
+                    help="a `where` of a file or class holds for the defs whose parameters bind all its names",
+                )
+
+    def _add(self, made: dict[str, Signature], definer: Definer, definition: Def, prefix: str) -> None:
+        if definition.name.text == BROKEN:
+            return
+        try:
+            signature = definer.signature(definition, prefix)
+        except UnreadableError as error:
+            self._report.error(error.code, error.message, at=error.span)
+            return
+        if prefix == "?.":
+            return  # its class could not be read, so it has no name
+        first = made.setdefault(signature.key, signature)
+        if first is not signature:
+            self._report.error(
+                "duplicate-name",
+                f"`{signature.key}` is specified twice",
+                at=signature.span,
+                also=[(first.span, "first here")],
+                help=f"the second spec of one callable is `{signature.name}@{signature.index + 1}`",
+            )
+
+
+def _evaluate(scope: Scope) -> None:
+    """Evaluates the declarations of ``scope`` in order, so that what is wrong with them is said even if none is used."""
+    for entry in scope.entries.values():
+        if entry.scope is not scope:
+            continue
+        if isinstance(entry, ConstEntry):
+            const_value(entry)
+        elif isinstance(entry, LetEntry):
+            let_size(entry)
+        elif isinstance(entry, SizeEntry):
+            declaration_of(entry)
+        elif isinstance(entry, TypeEntry):
+            dtype_of(entry)
+
+
+__all__ = ["VERSIONS", "read"]

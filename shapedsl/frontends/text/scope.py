@@ -1,0 +1,190 @@
+"""Scopes: what a name means at a place. Local declarations come first, then the class's, then the file's.
+
+A declaration is an entry of the scope it stands in and is evaluated there, so that a `let` of an
+imported file speaks of that file's names. Entries are compared by identity: one def that reaches
+two entries under one name is ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...diagnostics import Report, Span
+from ...ir import Size
+from ...ir.dtypes import dtype_name
+from ..assemble import Declaration
+from . import limits
+from .build_sizes import fail
+from .syntax import ConstStatement, Let, Name, SizesStatement, TypeStatement
+
+
+@dataclass(slots=True, eq=False)
+class SizeEntry:
+    """A variable: ``dim``, ``int`` or ``const … = _``."""
+
+    name: Name
+    scope: Scope
+    statement: SizesStatement
+    variadic: bool
+    declaration: Declaration | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ConstEntry:
+    """A ``const`` with a value, or one that was overridden; ``value`` is None until evaluated."""
+
+    name: Name
+    scope: Scope
+    expression: Size | None
+    value: int | None = None
+    busy: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class LetEntry:
+    """A ``let``; ``size`` is what it stands for, with every let and const expanded, once evaluated.
+
+    Attributes:
+        reaches: The names in ``size`` and the entries they mean; None for an undeclared name.
+        lets: The lets it came by, itself first.
+        nodes: How many nodes ``size`` has.
+    """
+
+    name: Name
+    scope: Scope
+    statement: Let
+    size: Size | None = None
+    reaches: dict[str, Entry | None] = field(default_factory=dict["str", "Entry | None"])
+    lets: tuple[LetEntry, ...] = ()
+    nodes: int = 1
+    busy: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class TypeEntry:
+    """A ``type``."""
+
+    name: Name
+    scope: Scope
+    statement: TypeStatement
+    busy: bool = False
+
+
+Entry: TypeAlias = "SizeEntry | ConstEntry | LetEntry | TypeEntry"
+
+
+class Session:
+    """What one `read` shares: the report, and how much expansion may still produce."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.budget = limits.BUDGET
+        self._depth = 0
+
+    def spend(self, nodes: int, at: Span) -> None:
+        """Counts what is made of declarations.
+
+        Raises:
+            UnreadableError: The file's budget is used up.
+        """
+        self.budget -= nodes
+        if self.budget < 0:
+            fail("input-too-large", "the declarations of this file expand to too much", at)
+
+    def enter(self, at: Span) -> None:
+        """Begins a definition that another one needs."""
+        self._depth += 1
+        if self._depth > limits.DEPTH:
+            fail("input-too-large", f"definitions that lean on each other more than {limits.DEPTH} deep", at)
+
+    def leave(self) -> None:
+        """Ends it."""
+        self._depth -= 1
+
+
+class Scope:
+    """The names declared in a file, class or def.
+
+    Attributes:
+        entries: By name.
+        outer: Where names are looked up that are not declared here.
+    """
+
+    __slots__ = ("entries", "outer", "session")
+
+    def __init__(self, session: Session, outer: Scope | None = None) -> None:
+        self.session = session
+        self.outer = outer
+        self.entries: dict[str, Entry] = {}
+
+    def find(self, name: str) -> Entry | None:
+        """Returns what ``name`` means here; None if it is declared nowhere."""
+        scope: Scope | None = self
+        while scope is not None:
+            entry = scope.entries.get(name)
+            if entry is not None:
+                return entry
+            scope = scope.outer
+        return None
+
+    def add(self, name: str, entry: Entry, at: Span) -> None:
+        """Declares ``name``; reports ``duplicate-name`` if it is declared here already, and keeps the first."""
+        first = self.entries.setdefault(name, entry)
+        if first is not entry:
+            self.session.report.error(
+                "duplicate-name",
+                f"`{name}` is declared twice",
+                at=at,
+                label="declared again",
+                also=[(first.name.span, "first declared here")],
+            )
+
+    def declare(self, statements: Iterable[object]) -> None:
+        """Declares the names of declarations; other statements are skipped."""
+        for statement in statements:
+            match statement:
+                case ConstStatement(names=names, value=value):
+                    for name in names:
+                        self.add(name.text, ConstEntry(name, self, value), name.span)
+                case SizesStatement(names=starred):
+                    for name, variadic in starred:
+                        self.add(name.text, SizeEntry(name, self, statement, variadic), name.span)
+                case Let(name=name):
+                    self.add(name.text, LetEntry(name, self, statement), name.span)
+                case TypeStatement(name=name):
+                    if name.text in ("Tensor", "Scalar", "object") or dtype_name(name.text) is not None:
+                        self.session.report.error(
+                            "reserved-name", f"`{name.text}` is a type of the language", at=name.span
+                        )
+                    else:
+                        self.add(name.text, TypeEntry(name, self, statement), name.span)
+                case _:
+                    pass
+
+    def override(self, consts: Mapping[str, int]) -> None:
+        """Gives constants of this scope other values; an unknown name is ``unknown-name``."""
+        for name, value in consts.items():
+            entry = self.entries.get(name)
+            is_const = isinstance(entry, ConstEntry) or (
+                isinstance(entry, SizeEntry) and entry.statement.kind.value == "const"
+            )
+            if entry is None or not is_const or entry.scope is not self:
+                self._unknown_override(name, entry)
+            else:
+                self.entries[name] = ConstEntry(entry.name, self, None, int(value))
+
+    def _unknown_override(self, name: str, entry: Entry | None) -> None:
+        if entry is None:
+            consts = [key for key, e in self.entries.items() if isinstance(e, ConstEntry) and e.scope is self]
+            help_ = f"its constants are {', '.join(consts)}" if consts else "it declares no constant"
+            self.session.report.error("unknown-name", f"there is no constant `{name}` to override", help=help_)
+            return
+        imported = entry.scope is not self and isinstance(entry, ConstEntry)
+        self.session.report.error(
+            "unknown-name",
+            f"`{name}` is imported" if imported else f"`{name}` is no constant",
+            at=entry.name.span,
+            help=f"override it as `FILE:{name}`, with the path as the import writes it" if imported else (),
+        )
