@@ -17,6 +17,7 @@ After, for two tensors (names shortened)::
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -24,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 import torch
 
-from ...ir import Signature, VariableKind
+from ...ir import ParamKind, Signature, VariableKind
 from ...ir.expanded import Expanded, Lowered
 from ...runtime.code import Code
 from ...runtime.guard import Guard
@@ -102,9 +103,20 @@ class Recipe:
 
 def checked_function(
     target: Callable[..., Any], signature: Signature, lower: Lower, options: Mapping[str, Any]
-) -> FunctionType:
+) -> Callable[..., Any]:
     """Returns the function that checks a call and runs its artifact."""
-    parameters = parameters_of(target, signature)
+    if any(param.name == signature.receiver for param in signature.params):
+        return _with_receiver(target, signature, lower, options)
+    return _front(target, parameters_of(target, signature), signature, lower, options)
+
+
+def _front(
+    target: Callable[..., Any],
+    parameters: Sequence[Parameter],
+    signature: Signature,
+    lower: Lower,
+    options: Mapping[str, Any],
+) -> FunctionType:
     name = _name_of(target)
     maker = _Artifacts(target, parameters, lower, options, name)
     front = Selector(signature, parameters, torch_tensors(), maker, name=name).front()
@@ -114,6 +126,23 @@ def checked_function(
     elif doc := getattr(target, "__doc__", None):
         front.__doc__ = doc
     return front
+
+
+def _with_receiver(
+    target: Callable[..., Any], signature: Signature, lower: Lower, options: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """Returns the checked function of a spec that speaks of ``self``'s attributes: torch must see a parameter ``self``."""
+    owner: object
+    function: Callable[..., Any]
+    if isinstance(target, torch.nn.Module):
+        owner, function = target, torch.nn.Module.__call__
+    elif inspect.ismethod(target):
+        owner, function = target.__self__, target.__func__
+    else:  # the plain function of a class has the receiver among its parameters
+        return _front(target, parameters_of(target, signature), signature, lower, options)
+    receiver = Parameter(signature.receiver or "self", ParamKind.POSITIONAL_ONLY)
+    parameters = (receiver, *parameters_of(target, signature))
+    return functools.partial(_front(function, parameters, signature, lower, options), owner)
 
 
 def _name_of(target: Callable[..., Any]) -> str:
