@@ -53,6 +53,7 @@ class CheckedCodeGen(_PyTreeCodeGen):
 
     def __init__(self, pytree_info: Any, parameters: Sequence[Parameter], check: Callable[..., object]) -> None:
         super().__init__(pytree_info)
+        self.check = check
         head = _Head(parameter.name for parameter in parameters)
         self.names = [parameter.spelled for parameter in parameters]
         self.declared = ", ".join(filter(None, ("self", header(parameters, head))))

@@ -1,0 +1,413 @@
+"""Read back what a program demands of its inputs, in the variables of the spec it was made with.
+
+torch makes sizes equal, pins them or adds conditions while it traces, without a word: ``x + y`` adds
+``A == B``, ``x + ones(4)`` makes ``A`` 4, ``x.view(-1, 4)`` needs ``A % 4 == 0``, ``x[5]`` needs
+``A >= 6``. All of it can be found in the program: in the shapes of its placeholders, in the ranges of
+its symbols and in the assertions of its graph. The assertions are read from their texts, because
+their expressions have been simplified by what was learned: ``Eq(u0, u1)`` has become ``True``.
+
+Before (an exported program)::
+
+    x: FakeTensor(u1,)  y: FakeTensor(u1,)        # declared Tensor[A], Tensor[B]
+    _assert_scalar(eq, "Runtime assertion failed for expression Eq(u0, u1) on node 'eq'")
+
+After::
+
+    Demand("merged-dims", A == B, "x.shape[0]")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..diagnostics import Report
+from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
+from ..ir.expanded import Leaf, Lowered
+from ..ir.write import write_dim, write_predicate
+from .flat import markers, positions
+from .printed import read_printed
+from .symbolic import Unreadable, oriented, read_predicate, read_size
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import GraphModule
+
+_ASSERTION = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?) on node '", re.DOTALL)
+
+
+# None: implied; sizes that show it is not; or the reason why neither was found
+Refutation: TypeAlias = "Mapping[str, int] | str | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Something that a program needs of its inputs.
+
+    Attributes:
+        code: ``merged-dims``, ``specialized-dim`` or ``extra-assumption``.
+        predicate: Over the variables of the expanded signature.
+        places: The sizes it was found at, as messages name them; empty for an assertion.
+        line: The line of the user's code that needs it, where it can be told.
+    """
+
+    code: str
+    predicate: Predicate
+    places: tuple[str, ...] = ()
+    line: str | None = None
+
+
+def demands(program: ExportedProgram | GraphModule, lowered: Lowered) -> tuple[Demand, ...]:
+    """Returns what ``program`` needs of its inputs, whether or not the spec says so; each thing once.
+
+    Args:
+        program: From export, or a graph from our make_fx.
+        lowered: The spec that it was made with.
+    """
+    reader = _Reader(program, lowered)
+    found: dict[Predicate, Demand] = {}
+    for demand in reader.read():
+        for predicate in _conjuncts(demand.predicate):
+            plain = _plain(predicate)
+            if not _is_trivial(plain):
+                found.setdefault(plain, replace(demand, predicate=plain))
+    return tuple(found.values())
+
+
+def compare(
+    program: ExportedProgram | GraphModule,
+    lowered: Lowered,
+    refute: Callable[[Predicate, tuple[Predicate, ...]], Refutation],
+    report: Report,
+    allowed: Collection[str] = (),
+) -> None:
+    """Reports what ``program`` demands and the spec does not imply.
+
+    Args:
+        program: From export, or a graph from our make_fx.
+        lowered: The spec that it was made with.
+        refute: Whether the spec, with further predicates, implies a predicate: None if so, sizes that
+            satisfy it all but the predicate, or why neither was found.
+        report: Receives errors ``merged-dims``, ``specialized-dim`` and ``extra-assumption``, and
+            warnings ``undecided``.
+        allowed: Codes of the first three that are not reported.
+    """
+    signature = lowered.expanded.signature
+    spans = {leaf.place(axis): leaf.span for leaf in lowered.expanded.leaves for axis in range(len(leaf.dims))}
+    # what was taken from the example: the program may rely on it
+    known = [
+        Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
+    ]
+    given: tuple[Predicate, ...] = tuple(known)
+    for demand in demands(program, lowered):
+        refuted = refute(demand.predicate, given)
+        if refuted is None:
+            continue
+        given += (demand.predicate,)  # what follows from a finding is none of its own
+        text = write_predicate(demand.predicate)
+        notes = [] if demand.line is None else [f"needed by {demand.line}"]
+        at = next((spans.get(place) for place in demand.places), None)
+        if isinstance(refuted, str):
+            message = f"could not prove that the spec implies `{text}`, which the program demands"
+            report.warning("undecided", message, at=at, note=[*notes, refuted])
+        elif demand.code not in allowed:
+            if refuted:
+                sizes = ", ".join(f"{name} = {size}" for name, size in refuted.items())
+                notes.append(f"the spec accepts {sizes}, the program does not")
+            report.error(
+                demand.code,
+                _headline(demand, text),
+                at=at,
+                label=f"of `{signature.name}`" if at is not None else "",
+                note=notes,
+                help=(
+                    f"add `where {text}` to the spec, or change the program",
+                    f'or allow it: `verify={{"{demand.code}"}}`',
+                ),
+                witness=tuple(sorted(refuted.items())),
+            )
+
+
+def _headline(demand: Demand, text: str) -> str:
+    match demand:
+        case Demand(code="merged-dims", places=(first, second)):
+            return f"the program made {first} and {second} one size: `{text}`"
+        case Demand(code="specialized-dim", places=(place,)):
+            return f"the program pinned {place}: `{text}`"
+        case _:
+            return f"the program demands `{text}`, which the spec does not imply"
+
+
+def symbols_of(program: ExportedProgram | GraphModule, lowered: Lowered) -> dict[str, Size]:
+    """Returns what torch's names of sizes (``u0``) stand for in ``program``; see `errors.run_failure`."""
+    reader = _Reader(program, lowered)
+    for _ in reader.placeholders():
+        pass
+    return reader.symbols
+
+
+class _Reader:
+    """Reads one program.
+
+    Attributes:
+        graph: Its graph.
+        symbols: torch's name → the size it stands for.
+        homes: torch's name → where the user can see that size.
+    """
+
+    def __init__(self, program: Any, lowered: Lowered) -> None:
+        from torch.export import ExportedProgram
+
+        self.graph: Any = program.graph
+        self.meanings = {variable.name: variable.meaning for variable in lowered.variables}
+        self.symbols: dict[str, Size] = {}
+        self.homes: dict[str, str] = {}
+        if isinstance(program, ExportedProgram):
+            self.ranges: Mapping[Any, Any] = program.range_constraints
+            self.inputs = _program_inputs(program, lowered)
+        else:
+            self.ranges = {}
+            self.inputs = _graph_inputs(program)
+
+    def read(self) -> Iterator[Demand]:
+        yield from self.placeholders()
+        yield from self._ranges()
+        yield from self._assertions()
+
+    def placeholders(self) -> Iterator[Demand]:
+        """Yields what the shapes of the placeholders say; fills ``symbols``."""
+        sizes = [
+            (leaf, axis, self.meanings[dim.name], size)
+            for leaf, value in self.inputs
+            for axis, (dim, size) in enumerate(zip(leaf.dims, (value,) if leaf.scalar else value.shape, strict=True))
+            if isinstance(dim, Var)
+        ]
+        for leaf, axis, meaning, size in sizes:  # every symbol before any expression of them
+            if (name := _symbol(size)) is not None:
+                self.symbols.setdefault(name, meaning)
+                self.homes.setdefault(name, leaf.place(axis))
+        order = [leaf.place(axis) for leaf, axis, _, _ in sizes]
+        for leaf, axis, meaning, size in sizes:
+            place = leaf.place(axis)
+            symbolic: Any = size
+            # a pinned size is an int, or a SymInt of a number
+            known = size if isinstance(size, int) else symbolic.node.maybe_as_int()
+            if known is not None:
+                yield Demand("specialized-dim", _equal(meaning, Const(known)), (place,))
+                continue
+            node = symbolic.node
+            for expression in (node._expr, node.expr):
+                try:
+                    now = read_size(expression, self.symbols.get)
+                except Unreadable:  # made of data: not the spec's business
+                    continue
+                if now != meaning:
+                    code = "merged-dims" if expression.is_Symbol else "extra-assumption"
+                    home = self.homes.get(expression.name) if expression.is_Symbol else None
+                    places = (place,) if home is None else tuple(sorted((home, place), key=order.index))
+                    yield Demand(code, _equal(now, meaning), places, self._line(_names(node._expr, expression)))
+
+    def _ranges(self) -> Iterator[Demand]:
+        for symbol, bounds in self.ranges.items():
+            size = self.symbols.get(symbol.name)
+            if size is None:
+                continue
+            for op, bound in ((">=", bounds.lower), ("<=", bounds.upper)):
+                if bound.is_Integer:  # infinity is none
+                    yield Demand("extra-assumption", Compare(COMPARISONS[op], size, Const(int(bound))))
+
+    def _assertions(self) -> Iterator[Demand]:
+        for node in self.graph.nodes:
+            target = str(node.target)
+            if node.op != "call_function":
+                continue
+            if "_assert_scalar" in target:
+                found = self._asserted(node)
+                if found is not None:
+                    predicate, names = found
+                    yield Demand("extra-assumption", predicate, (), self._line(names, predicate))
+            elif "sym_constrain_range" in target:
+                yield from self._constrained(node)
+
+    def _asserted(self, node: Any) -> tuple[Predicate, set[str]] | None:
+        text = _ASSERTION.search(str(node.args[1])) if len(node.args) > 1 else None
+        try:
+            if text is not None:
+                names = set(re.findall(r"\b[us]\d+\b", text["condition"]))
+                return read_printed(text["condition"], self.symbols.get), names
+            value = getattr(node.args[0], "meta", {}).get("val")
+            if hasattr(value, "node"):
+                expression: Any = value.node._expr  # type: ignore[union-attr]
+                return read_predicate(expression, self.symbols.get), _names(expression)
+        except Unreadable:  # about data, or beyond our words
+            return None
+        return None
+
+    def _constrained(self, node: Any) -> Iterator[Demand]:
+        value = getattr(node.args[0], "meta", {}).get("val")
+        if not hasattr(value, "node"):
+            return
+        try:
+            size = read_size(value.node._expr, self.symbols.get)  # type: ignore[union-attr]
+        except Unreadable:
+            return
+        given = [*node.args[1:], None, None]
+        for op, key, bound in ((">=", "min", given[0]), ("<=", "max", given[1])):
+            bound = node.kwargs.get(key, bound)
+            if isinstance(bound, int):
+                yield Demand("extra-assumption", Compare(COMPARISONS[op], size, Const(bound)))
+
+    def _line(self, names: set[str], predicate: Predicate | None = None) -> str | None:
+        """Returns the user's line that relates the symbols ``names``, if one operation clearly does.
+
+        torch drops the stacks of its assertions. What is left: the first operation whose operands
+        bring all of several symbols together, or whose result divides a symbol.
+        """
+        divided = None if predicate is None else _divisor(predicate)
+        for node in self.graph.nodes:
+            trace = node.meta.get("stack_trace") or ""
+            if node.op != "call_function" or "insert_deferred_runtime_asserts" in trace or not trace:
+                continue
+            if divided is not None and len(names) == 1:
+                (name,) = names
+                if any(text in str(_shape(node)) for text in (f"{name}//{divided}", f"FloorDiv({name}, {divided})")):
+                    return _user_line(trace)
+            elif len(names) > 1:
+                operands = [_shape_names(arg) for arg in node.all_input_nodes]
+                if names <= set().union(*operands) and not any(names <= operand for operand in operands):
+                    return _user_line(trace)
+        return None
+
+
+def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[Leaf, Any]]:
+    """Returns the leaves of the spec with the fake values of their placeholders."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    values: list[Any] = []
+    for spec in program.graph_signature.input_specs:
+        if spec.kind.name == "USER_INPUT":
+            argument: Any = spec.arg
+            constant = type(argument).__name__ == "ConstantArgument"
+            values.append(argument.value if constant else nodes[argument.name].meta["val"])
+    args, kwargs = markers(program.call_spec.in_spec)
+    call: Any = program.module_call_graph[0].signature
+    names: list[str] = list(call.forward_arg_names or ()) if call is not None else []
+    marked = _by_parameter(args, kwargs, names, lowered)
+    return [(leaf, values[at]) for at, leaf in positions(marked, lowered.leaves).items()]
+
+
+def _by_parameter(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], names: list[str], lowered: Lowered
+) -> dict[str, Any]:
+    """Returns the arguments by parameter; torch calls the elements of ``*rest`` ``rest_0``, ``rest_1``."""
+    params = {param.name: param for param in lowered.expanded.signature.params}
+    variadic = next((name for name, param in params.items() if param.kind.name == "VAR_POSITIONAL"), None)
+    keywords = next((name for name, param in params.items() if param.kind.name == "VAR_KEYWORD"), None)
+    names = names or list(params)
+    marked: dict[str, Any] = {}
+    rest: list[Any] = []
+    for name, value in zip(names, args, strict=False):
+        if name in params or variadic is None or name != f"{variadic}_{len(rest)}":
+            marked[name] = value
+        else:
+            rest.append(value)
+    if variadic is not None:
+        marked[variadic] = rest
+    others: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        (marked if name in params and name != keywords else others)[name] = value
+    if keywords is not None:
+        marked[keywords] = others
+    return marked
+
+
+def _graph_inputs(graph: Any) -> list[tuple[Leaf, Any]]:
+    entrance = graph.graph._codegen.check
+    values = [node.meta.get("val") for node in graph.graph.nodes if node.op == "placeholder"]
+    return [(leaf, values[at]) for at, leaf in entrance.leaves.items() if values[at] is not None]
+
+
+def _symbol(size: Any) -> str | None:
+    expression = getattr(getattr(size, "node", None), "_expr", None)
+    return expression.name if expression is not None and expression.is_Symbol else None
+
+
+def _names(*expressions: Any) -> set[str]:
+    return {symbol.name for expression in expressions for symbol in expression.free_symbols}
+
+
+def _shape(node: Any) -> tuple[Any, ...]:
+    value = node.meta.get("val")
+    return tuple(getattr(value, "shape", ()))
+
+
+def _shape_names(node: Any) -> set[str]:
+    symbolic: list[Any] = [size for size in _shape(node) if hasattr(size, "node")]
+    return _names(*(size.node._expr for size in symbolic))
+
+
+def _user_line(trace: str) -> str | None:
+    """Returns the last frame of a stack trace in one line: ``net.py:12, in forward: return x + y``."""
+    frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)\n\s*([^\n]*)', trace)
+    frames = [frame for frame in frames if not frame[0].startswith("<shapedsl")]
+    if not frames:
+        return None
+    file, line, function, text = frames[-1]
+    return f"{file}:{line}, in {function}: {text.strip()}"
+
+
+def _equal(left: Size, right: Size) -> Compare:
+    return oriented(Compare(COMPARISONS["=="], left, right))
+
+
+def _conjuncts(predicate: Predicate) -> Iterator[Predicate]:
+    if isinstance(predicate, And):
+        for arg in predicate.args:
+            yield from _conjuncts(arg)
+    else:
+        yield predicate
+
+
+def _plain(predicate: Predicate) -> Predicate:
+    """Returns ``predicate`` in the form that says the same things once: ``N >= 6`` for ``N > 5``."""
+    match predicate:
+        case Compare(op=op, left=left, right=Const(value=value)) if op.name in ("<", ">"):
+            shifted = Const(value - 1) if op.name == "<" else Const(value + 1)
+            return Compare(COMPARISONS[f"{op.name}="], left, shifted)
+        case Compare(
+            op=op, left=left, right=Apply(args=(Const() as factor, Apply(args=(base, divisor)) as inner)) as right
+        ):
+            if op.name == "==" and (right.op.name, inner.op.name, base, divisor) == ("*", "//", left, factor):
+                return Compare(op, Apply(OPERATORS["%"], (left, factor)), Const(0))
+            return _sided(predicate)
+        case Compare():
+            return _sided(predicate)
+        case _:
+            return predicate
+
+
+def _sided(compare: Compare) -> Compare:
+    """Returns an equality with the plainer side on the left: the same one is found at several places."""
+    if compare.op.name not in ("==", "!=") or isinstance(compare.right, Const):
+        return compare
+    left, right = sorted((compare.left, compare.right), key=lambda size: (not isinstance(size, Var), write_dim(size)))
+    return Compare(compare.op, left, right)
+
+
+def _divisor(predicate: Predicate) -> int | None:
+    match _plain(predicate):
+        case Compare(left=Apply(op=op, args=(_, Const(value=value)))) if op.name == "%":
+            return value
+        case _:
+            return None
+
+
+def _is_trivial(predicate: Predicate) -> bool:
+    match predicate:
+        case Compare(op=op, left=Const(value=left), right=Const(value=right)):
+            return op.python(left, right)
+        case Compare(op=op, left=left, right=right):
+            return op.name in ("==", "<=", ">=") and left == right
+        case _:
+            return False
