@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from . import limits
 from .build_sizes import SizeBuilder, UnreadableError
-from .lexer import CLOSERS, FLOAT, INT, NEWLINE, OPENERS, OTHER, STRING, SYMBOL, TOKEN, WORD, column_of
+from .lexer import CLOSERS, FLOAT, INT, MARGIN, NEWLINE, OPENERS, OTHER, STRING, SYMBOL, TOKEN, WORD, column_of
 from .tables import END, Rule, Tables
 
 
@@ -144,12 +144,12 @@ class Automaton:
             elif group == NEWLINE:
                 if depth > 0 or not in_line:
                     if not in_line and depth <= 0 and match.end() < end:
-                        self.indent(column_of(match[5]), last)
+                        self.indent(column_of(match[MARGIN]), last)
                     continue
                 feed("_NL", "\n", last, last)
                 in_line = False
                 if match.end() < end:
-                    self.indent(column_of(match[5]), last)
+                    self.indent(column_of(match[MARGIN]), last)
                 continue
             elif group == INT:
                 first, last = match.span(4)
