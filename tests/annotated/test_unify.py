@@ -7,13 +7,13 @@ import pytest
 from shapedsl.diagnostics import Report, Source
 from shapedsl.frontends.annotated.unify import unify
 from shapedsl.frontends.text import parse_type
-from shapedsl.frontends.text.syntax import Labelled
+from shapedsl.ir import Constraint
 from shapedsl.ir.write import write_predicate, write_type
 
 
 def merged(first: str, second: str) -> tuple[str, list[str], list[str]]:
     """Returns the type, the equalities, and the labels of conflicts."""
-    report, equalities = Report(), list[Labelled]()
+    report, equalities = Report(), list[Constraint]()
     one, two = (parse_type(Source(name, text), report) for name, text in (("one.py", first), ("two.py", second)))
     assert one is not None
     assert two is not None

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ...diagnostics import Report, Source, Span
-from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
+from ...ir import AnyType, Const, Constraint, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
@@ -48,6 +48,7 @@ class _Reading:
         self._places = Places(raw.function)
         self._namespace = of_function(raw.function)
         self._predicates: list[Labelled] = []
+        self._equalities: list[Constraint] = []
         self._spoken = raw.facts is not None
 
     def signature(self) -> Signature | None:
@@ -60,7 +61,7 @@ class _Reading:
         self._unknown_parameters()
         span = _whole(self._places.function(self._raw.name))
         definition = Def(Name(self._raw.name, span), 1, params, returns, self._clauses(params), span, pending=True)
-        signature = Definer(Scope(Session(self._report))).signature(definition)
+        signature = Definer(Scope(Session(self._report))).signature(definition, extra=self._equalities)
         return replace(signature, receiver=self._raw.receiver)
 
     # ------------------------------------------------------------------------------- types
@@ -104,16 +105,19 @@ class _Reading:
         first: Type = AnyType() if said is _NOTHING else self._keyword(said)
         second: Type = AnyType() if annotation is _NOTHING else reader.read(annotation)
         self._spoken = self._spoken or reader.spoken
-        both = unify(first, second, self._found, self._predicates, what)
-        self._predicates += reader.wheres
-        return both
+        self._take(reader)
+        return unify(first, second, self._found, self._equalities, what)
 
     def _keyword(self, said: object) -> Type:
         """Returns the type of ``shapes(x=…)``: a string is what stands inside ``Tensor[…]``."""
         reader = TypeReader(self._namespace, self._places.decorator, self._found, plain_strings=True)
         type_ = reader.read(Tensor[said] if isinstance(said, str) else said)
-        self._predicates += reader.wheres
+        self._take(reader)
         return type_
+
+    def _take(self, reader: TypeReader) -> None:
+        self._predicates += reader.wheres
+        self._equalities += reader.equalities
 
     def _unknown_parameters(self) -> None:
         names = [parameter.name for parameter in self._raw.parameters]

@@ -28,6 +28,7 @@ from ...ir import (
     AnyType,
     Apply,
     Const,
+    Constraint,
     Dtype,
     MappingType,
     NoneType,
@@ -64,6 +65,7 @@ class TypeReader:
 
     Attributes:
         wheres: What ``where(…)`` among the metadata said, in order.
+        equalities: From dims for which two pieces of metadata have different expressions.
         spoken: Whether anything was said of shapes.
     """
 
@@ -82,6 +84,7 @@ class TypeReader:
         self._plain_strings = plain_strings
         self._open: list[type] = []  # classes being read: one may contain itself
         self.wheres: list[Labelled] = []
+        self.equalities: list[Constraint] = []
         self.spoken = False
 
     def read(self, annotation: object) -> Type:
@@ -193,7 +196,7 @@ class TypeReader:
             if isinstance(said, int):
                 result = self._repeat(result, said)
             elif said is not None:
-                result = unify(result, said, self._report, self.wheres, "the annotation")
+                result = unify(result, said, self._report, self.equalities, "the annotation")
         if optional and not isinstance(result, (OptionalType, AnyType)):
             result = OptionalType(result)
         return result

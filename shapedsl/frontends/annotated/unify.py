@@ -24,6 +24,7 @@ from ...ir import (
     AnyType,
     Compare,
     Const,
+    Constraint,
     Dim,
     Dtype,
     Ellipsis,
@@ -41,27 +42,27 @@ from ...ir import (
     Variadic,
 )
 from ...ir.write import write_dim
-from ..text.syntax import Labelled
+from ..assemble import constraints_of
 
 _FLOATING = ("float", "bfloat")
 _INTEGRAL = ("int", "uint")
 
 
-def unify(first: Type, second: Type, report: Report, equalities: list[Labelled], what: str) -> Type:
+def unify(first: Type, second: Type, report: Report, equalities: list[Constraint], what: str) -> Type:
     """Returns what ``first`` and ``second`` say together; ``first`` where they conflict.
 
     Args:
         first: The source that comes first; its expressions are kept.
         second: The other one.
         report: Receives ``conflicting-sources`` with both places.
-        equalities: Receives a predicate for each pair of expressions that differ.
+        equalities: Receives a constraint for each pair of expressions that differ.
         what: What the sources speak of, for messages: "parameter `x`".
     """
     return _Unifier(report, equalities, what).types(first, second)
 
 
 class _Unifier:
-    def __init__(self, report: Report, equalities: list[Labelled], what: str) -> None:
+    def __init__(self, report: Report, equalities: list[Constraint], what: str) -> None:
         self._report = report
         self._equalities = equalities
         self._what = what
@@ -139,7 +140,9 @@ class _Unifier:
             case (Const(), Const()):
                 self._conflict(first, f"is {write_dim(first)}", second, f"is {write_dim(second)}")
                 return first
-        self._equalities.append(Labelled(Compare(COMPARISONS["=="], first, second, first.span), None, first.span))
+        equal = Compare(COMPARISONS["=="], first, second, first.span)
+        notes = () if second.span is None else ((second.span, "the other source"),)
+        self._equalities += constraints_of(equal, span=first.span, notes=notes)
         return first
 
     def _sequences(self, first: SequenceType, second: SequenceType) -> SequenceType:

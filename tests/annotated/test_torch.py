@@ -1,0 +1,45 @@
+"""Annotated functions in torch's hands: nothing of ours breaks what torch does with a function and its annotations."""
+
+from __future__ import annotations
+
+import typing
+from typing import Optional
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch reads the annotations here")
+
+from shapedsl.annotations import Tensor, shapes, where  # noqa: E402
+from shapedsl.dims import B, D  # noqa: E402
+
+
+def early(x, w=None):  # type: ignore[no-untyped-def]
+    return x @ x if w is None else x @ w
+
+
+# evaluated, as without `from __future__ import annotations`
+early.__annotations__ = {"x": Tensor[B, D], "w": Optional[Tensor[D, D]], "return": Tensor[B, D]}
+
+
+def test_fx_traces_a_function_with_our_annotations() -> None:
+    traced = torch.fx.symbolic_trace(early, concrete_args={"w": None})
+    x = torch.ones(2, 2)
+    assert torch.equal(traced(x), x @ x)
+    again = torch.fx.symbolic_trace(traced)  # the annotations went into generated code
+    assert torch.equal(again(x), x @ x)
+
+
+def test_typing_reads_our_annotations() -> None:
+    hints = typing.get_type_hints(early)
+    assert hints["x"] == Tensor[B, D]
+    assert hints["w"] == Optional[Tensor[D, D]]
+
+
+def test_a_described_function_compiles_as_it_did() -> None:
+    @shapes(attach=False)
+    @where(B < 32)
+    def plain(x: Tensor[B]) -> Tensor[B]:
+        return x + 1
+
+    compiled = torch.compile(plain, backend="eager", dynamic=True, fullgraph=True)
+    assert torch.equal(compiled(torch.zeros(40)), torch.ones(40))
