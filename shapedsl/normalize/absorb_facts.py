@@ -50,12 +50,12 @@ from .facts import excluded_value, fact_of, stated_domains
 from .simplify import may_divide, predicate_key, simplify_predicate, split
 
 
-def absorb_facts(signature: Signature, report: Report) -> Signature:
+def absorb_facts(signature: Signature, _report: Report) -> Signature:
     """Returns ``signature`` with every single-variable fact as a declaration; unchanged if a range is empty.
 
     Args:
         signature: Simplified.
-        report: Receives nothing: `refute` has told of empty ranges.
+        _report: Receives nothing: `refute` has told of empty ranges.
     """
     try:
         stated, rest = _stated(signature)
@@ -76,7 +76,7 @@ def absorb_facts(signature: Signature, report: Report) -> Signature:
         if variable.name not in reached:
             continue
         mine = list(_written(variable, stated.domain(variable.name)))
-        declared = _needs_declaration(variable, mine, dims, signature)
+        declared = _needs_declaration(variable, mine, dims)
         variables.append(replace(variable, declared=declared))
         facts += mine if declared else []
     wheres = sorted(kept, key=lambda c: (may_divide(c.predicate), predicate_key(c.predicate), c.message or ""))
@@ -126,9 +126,7 @@ def _written(variable: Variable, domain: Domain) -> Iterator[Constraint]:
             yield Constraint(predicate, None, Origin.DECLARED, write_predicate(predicate), variable.span)
 
 
-def _needs_declaration(
-    variable: Variable, facts: list[Constraint], dims: list[Constraint], signature: Signature
-) -> bool:
+def _needs_declaration(variable: Variable, facts: list[Constraint], dims: list[Constraint]) -> bool:
     """Returns whether the parameters alone do not say all of it."""
     if variable.hint is not None or variable.kind is VariableKind.CONST:
         return True

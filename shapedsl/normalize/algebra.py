@@ -353,8 +353,8 @@ def _decides(name: str, winner: Terms, loser: Terms, box: Box) -> bool:
 @lru_cache(maxsize=64)
 def _ring(generators: int) -> Any:
     """Returns sympy's ring of integer polynomials in so many generators. Its elements are untyped."""
-    from sympy import ZZ
-    from sympy.polys.rings import PolyRing
+    from sympy import ZZ  # type: ignore[import-untyped]
+    from sympy.polys.rings import PolyRing  # type: ignore[import-untyped]
 
     return PolyRing([f"x{at}" for at in range(generators)], ZZ)
 

@@ -218,8 +218,7 @@ class _Search:
                     return witness
                 undecided = True
         if undecided:
-            witness = self._by_trial(predicates, relaxation.domains, relaxation, {}, fixed, depth)
-            return witness
+            return self._by_trial(predicates, relaxation.domains, relaxation, {}, fixed, depth)
         return None
 
     def _confirmed(self, model: Mapping[str, int], fixed: Mapping[str, int]) -> dict[str, int] | None:
@@ -452,7 +451,6 @@ class _Relaxation:
                     row[column] = row.get(column, 0) + sign * factor
                 rows.append(Row({c: v for c, v in row.items() if v}, sign * int(a) * int(b)))
         return rows
-
 
     def _tightest(self) -> dict[str, tuple[float, float]]:
         """Returns the range of each column that rows of one column give."""

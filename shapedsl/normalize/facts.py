@@ -54,6 +54,7 @@ def stated_domains(variables: Iterable[Variable], constraints: Iterable[Constrai
 
 
 def excluded_value(predicate: Predicate) -> tuple[str, int] | None:
+    """Returns variable and value if ``predicate`` is ``variable != value``."""
     match predicate:
         case Compare(op=op, left=Var(name=name), right=Const(value=value)) if op.name == "!=":
             return name, value

@@ -1,7 +1,7 @@
 """Decide systems of linear constraints over the integers, with a model: the Omega test.
 
 Equalities are solved by substitution (a coefficient above 1 first makes a smaller remainder), then
-variables are eliminated from inequalities pairwise (Fourier–Motzkin). Where both coefficients of a pair
+variables are eliminated from inequalities pairwise (Fourier-Motzkin). Where both coefficients of a pair
 exceed 1, the real shadow may contain no integer: then the dark shadow, which always does, is tried, and
 after it the finitely many splinters between the two.
 

@@ -165,8 +165,8 @@ def _help(refutation: Refutation, signature: Signature) -> list[str]:
             (lower, low), (upper, high) = lows[0], highs[0]
             modulus, residue = _residue(signature, name)
             low, high = low + (residue - low) % modulus, high - (high - residue) % modulus
-            moves = [_move(upper, name, low, "raise", "upper"), _move(lower, name, high, "lower", "lower")]
-            moves = sorted((move for move in moves if move), key=lambda move: move.startswith("use"))
+            wished = (_move(upper, name, low, "raise", "upper"), _move(lower, name, high, "lower", "lower"))
+            moves = sorted((move for move in wished if move), key=lambda move: move.startswith("use"))
             if moves:
                 return [", or ".join(moves)]
     if len(refutation.core) > 1:

@@ -142,12 +142,12 @@ def simplify_constraint(constraint: Constraint, box: Box = NO_BOX) -> list[Const
     return [replace(constraint, predicate=part) for part in parts]
 
 
-def simplify(signature: Signature, report: Report) -> Signature:
+def simplify(signature: Signature, _report: Report) -> Signature:
     """Returns ``signature`` with canonical sizes and canonical constraints; each keeps its text, span and message.
 
     Args:
         signature: Resolved.
-        report: Receives nothing.
+        _report: Receives nothing.
     """
     simplified = _with_ranges(signature, NO_BOX)
     if not _ranges_matter(simplified):

@@ -101,7 +101,7 @@ def _row(slot: Slot, definitions: Mapping[str, Quotient], domains: Domains) -> _
     """Returns the equation of ``slot``, or None if its unknowns do not stand in it linearly."""
     try:
         polynomial, factor = _without_floors(terms(slot.size), domains)
-        known = {(Var(slot.name),): factor}
+        known: Terms = {(Var(slot.name),): factor}
         unknowns: dict[str, int] = {}
         parts: list[tuple[Quotient, int]] = []
         for monomial, coefficient in polynomial.items():

@@ -26,11 +26,11 @@ def tell_missing_constants(
             names = set(free_vars(dim))
             if not names <= missing:
                 needed.update((name, None) for name in names & missing)
-    for name, constraint in sorted(needed.items()):
+    for name, source in sorted(needed.items()):
         report.error(
             "not-constant",
             f"the value of `{name}` is not known here",
-            at=None if constraint is None else constraint.span,
+            at=None if source is None else source.span,
             label=f"needs {name}",
             help=f"pass an example whose arguments hold `{name}`, or give it a value with `const {name} = ...`",
         )

@@ -1,0 +1,167 @@
+"""Check names: every one that is asked about must be bound, and no two may look like one by mistake.
+
+- ``unbound-name``: a ``where``, ``values`` or ``case`` names a size that no parameter holds. A named
+  static size may stand in ``values`` and in the return type alone: the example gives it.
+- ``duplicate-name``: ``*batch`` and a dim ``batch`` in one def; two ``...`` or ``*name`` in one tensor.
+- ``similar-name``: two names of four or more letters that differ in one edit or in case only, are not
+  told apart by digits alone, and one of which occurs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Edit, Fix, Report, Span
+from ..ir import Apply, Dim, Ellipsis, Signature, TensorType, Type, Var, VariableKind, Variadic
+from ..ir.walk import subtypes
+from ..ir.write import write_dim
+from .uses import all_names, case_names, constraint_sizes, parameter_names, sizes_of, value_names, where_names
+
+
+def check_names(signature: Signature, report: Report) -> None:
+    """Adds ``unbound-name``, ``duplicate-name`` and ``similar-name`` findings."""
+    _check_bound(signature, report)
+    _check_duplicates(signature, report)
+    _check_similar(signature, report)
+
+
+# --------------------------------------------------------------------------------------- bound
+
+
+def _check_bound(signature: Signature, report: Report) -> None:
+    bound = dict.fromkeys(name for name, _ in parameter_names(signature))
+    constants = {v.name for v in signature.variables if v.kind is VariableKind.CONST}
+    asked: list[tuple[str, Span | None]] = list(where_names(signature))
+    for alternative in signature.alternatives:
+        asked += case_names(alternative)
+    asked += ((name, span) for name, span in value_names(signature) if name not in constants)
+    told: set[str] = set()
+    for name, span in asked:
+        if name in bound or name in told:
+            continue
+        told.add(name)
+        like = next((other for other in bound if _alike(name, other)), None)
+        report.error(
+            "unbound-name",
+            f"no parameter binds `{name}`",
+            at=span or signature.span,
+            label=f"did you mean `{like}`?" if like else "stands in no parameter's type",
+            help=f"write `{name}` in the dim of a parameter, or a parameter `Scalar[{name}]`",
+            fix=_rename(span, name, like),
+        )
+
+
+def _rename(span: Span | None, name: str, like: str | None) -> Fix | None:
+    if span is None or like is None or span.text != name:
+        return None
+    return Fix(f"write `{like}`", (Edit(span, like),))
+
+
+# ---------------------------------------------------------------------------------- duplicates
+
+
+def _check_duplicates(signature: Signature, report: Report) -> None:
+    single: dict[str, Span | None] = {}
+    variadic: dict[str, Span | None] = {}
+    dims: list[Dim] = [size for param in signature.params for size in sizes_of(param.type)]
+    dims += sizes_of(signature.returns) if signature.returns is not None else ()
+    dims += (size for constraint in signature.constraints for size in constraint_sizes(constraint))
+    for dim in dims:
+        _sort(dim, single, variadic)
+    for name in sorted(single.keys() & variadic.keys()):
+        report.error(
+            "duplicate-name",
+            f"`*{name}` and `{name}` are two things under one name",
+            at=single[name] or signature.span,
+            label="one size",
+            also=[(variadic[name], "any number of sizes")],
+            help=f"give one of them another name, e.g. `{name}_size`",
+        )
+    for param in signature.params:
+        for tensor in _tensors(param.type):
+            many = [dim for dim in tensor.dims or () if isinstance(dim, (Ellipsis, Variadic))]
+            if len(many) > 1:
+                report.error(
+                    "duplicate-name",
+                    "at most one `...` or `*name` may stand in a tensor",
+                    at=many[1].span or tensor.span or param.span,
+                    label=f"after `{write_dim(many[0])}`, this could begin anywhere",
+                    also=[(many[0].span, "the first")],
+                )
+
+
+def _sort(dim: Dim, single: dict[str, Span | None], variadic: dict[str, Span | None]) -> None:
+    match dim:
+        case Var(name=name):
+            single.setdefault(name, dim.span)
+        case Variadic(name=name):
+            variadic.setdefault(name, dim.span)
+        case Apply(args=args):
+            for arg in args:
+                _sort(arg, single, variadic)
+        case _:
+            pass
+
+
+def _tensors(type_: Type) -> Iterator[TensorType]:
+    if isinstance(type_, TensorType):
+        yield type_
+    for inner in subtypes(type_):
+        yield from _tensors(inner)
+
+
+# --------------------------------------------------------------------------------- similar names
+
+
+def _check_similar(signature: Signature, report: Report) -> None:
+    counts: dict[str, int] = {}
+    first: dict[str, Span | None] = {}
+    for name, span in all_names(signature):
+        counts[name] = counts.get(name, 0) + 1
+        first.setdefault(name, span)
+    for variable in signature.variables:
+        if variable.declared and variable.name in counts:
+            counts[variable.name] += 1
+    names = [name for name in counts if len(name) >= 4]
+    for at, other in enumerate(names):
+        for name in names[:at]:
+            if 1 not in (counts[name], counts[other]) or not _alike(name, other):
+                continue
+            # the rarer one is the slip; of two that occur once, the later
+            slip, meant = (name, other) if counts[name] < counts[other] else (other, name)
+            report.warning(
+                "similar-name",
+                f"`{slip}` looks like `{meant}`, and occurs once",
+                at=first[slip] or signature.span,
+                label=f"did you mean `{meant}`?",
+                also=[(first[meant], f"`{meant}` is here")],
+                fix=_rename(first[slip], slip, meant),
+            )
+
+
+def _alike(left: str, right: str) -> bool:
+    """Returns whether two different names of four or more letters are one edit apart, or differ in case only."""
+    if left == right or min(len(left), len(right)) < 4 or _without_digits(left) == _without_digits(right):
+        return False
+    return left.lower() == right.lower() or _one_edit(left, right)
+
+
+def _without_digits(name: str) -> str:
+    return "".join(character for character in name if not character.isdigit())
+
+
+def _one_edit(left: str, right: str) -> bool:
+    """Returns whether one insertion, deletion, replacement, or exchange of neighbors makes one of the other."""
+    if len(left) > len(right):
+        left, right = right, left
+    if len(right) - len(left) > 1:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), len(left))
+    if len(left) < len(right):
+        return left[start:] == right[start + 1 :]
+    if left[start + 1 :] == right[start + 1 :]:
+        return True
+    return left[start : start + 2] == right[start : start + 2][::-1] and left[start + 2 :] == right[start + 2 :]
+
+
+__all__ = ["check_names"]

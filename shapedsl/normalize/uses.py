@@ -1,0 +1,120 @@
+"""Where names stand in a signature, with spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Span
+from ..ir import (
+    Alternative,
+    And,
+    Apply,
+    Compare,
+    Const,
+    Constraint,
+    Dim,
+    Not,
+    Or,
+    Origin,
+    Predicate,
+    Signature,
+    Size,
+    Type,
+    Var,
+    Variadic,
+)
+from ..ir.walk import scalar_sizes, tensor_dims
+
+
+def names_in(node: Dim | Predicate, span: Span | None = None) -> Iterator[tuple[str, Span | None]]:
+    """Yields each variable of ``node`` with its own span, or the nearest one around it; once per use."""
+    match node:
+        case Var(name=name) | Variadic(name=name):
+            yield name, node.span or span
+        case Apply(args=args) | And(args=args) | Or(args=args):
+            for arg in args:
+                yield from names_in(arg, node.span or span)
+        case Compare(left=left, right=right):
+            yield from names_in(left, node.span or span)
+            yield from names_in(right, node.span or span)
+        case Not(arg=arg):
+            yield from names_in(arg, node.span or span)
+        case _:
+            pass
+
+
+def sizes_of(type_: Type) -> Iterator[Dim]:
+    """Yields every dim, scalar and length inside ``type_``."""
+    yield from tensor_dims(type_)
+    yield from scalar_sizes(type_)
+
+
+def parameter_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:
+    """Yields the names that parameters hold."""
+    for param in signature.params:
+        for size in sizes_of(param.type):
+            yield from names_in(size, param.span)
+
+
+def return_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:
+    """Yields the names in the return type."""
+    if signature.returns is not None:
+        for size in sizes_of(signature.returns):
+            yield from names_in(size)
+
+
+def where_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:
+    """Yields the names in ``where`` clauses."""
+    for constraint in signature.constraints:
+        if constraint.origin is Origin.WHERE:
+            yield from names_in(constraint.predicate, constraint.span)
+
+
+def value_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:
+    """Yields the names in ``values`` clauses."""
+    for value in signature.values:
+        yield from names_in(value.low, value.span)
+        yield from names_in(value.high, value.span)
+
+
+def case_names(alternative: Alternative) -> Iterator[tuple[str, Span | None]]:
+    """Yields the names in one alternative; a padded size ``T_pad`` is its own size ``T``."""
+    padded = {f"{bucket.variable}_pad": bucket.variable for bucket in alternative.buckets}
+    for constraint in alternative.constraints:
+        for name, span in names_in(constraint.predicate, constraint.span or alternative.span):
+            yield padded.get(name, name), span
+    for name, _ in alternative.hints:
+        yield name, alternative.span
+    for bucket in alternative.buckets:
+        yield bucket.variable, bucket.span
+        for fill in (bucket.position, *(pad.fill for pad in bucket.pads or ())):
+            if isinstance(fill, (Const, Var, Apply, Variadic)):
+                for name, span in names_in(fill, bucket.span):
+                    yield padded.get(name, name), span
+
+
+def all_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:
+    """Yields every use of a name, in the order of the text, declarations left out."""
+    yield from parameter_names(signature)
+    yield from return_names(signature)
+    yield from where_names(signature)
+    yield from value_names(signature)
+    for alternative in signature.alternatives:
+        yield from case_names(alternative)
+
+
+def constraint_sizes(constraint: Constraint) -> Iterator[Size]:
+    """Yields both sides of each comparison of ``constraint``."""
+    yield from _sides(constraint.predicate)
+
+
+def _sides(predicate: Predicate) -> Iterator[Size]:
+    match predicate:
+        case Compare(left=left, right=right):
+            yield left
+            yield right
+        case And(args=args) | Or(args=args):
+            for arg in args:
+                yield from _sides(arg)
+        case Not(arg=arg):
+            yield from _sides(arg)
