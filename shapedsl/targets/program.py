@@ -19,14 +19,13 @@ After::
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Report
 from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
 from ..ir.expanded import Leaf, Lowered
-from ..ir.write import write_dim, write_predicate
+from ..ir.write import write_dim
 from .flat import markers, positions
 from .printed import read_printed
 from .symbolic import Unreadable, oriented, read_predicate, read_size
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
 
 _ASSERTION = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?) on node '", re.DOTALL)
-
-
-# None: implied; sizes that show it is not; or the reason why neither was found
-Refutation: TypeAlias = "Mapping[str, int] | str | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,70 +69,6 @@ def demands(program: ExportedProgram | GraphModule, lowered: Lowered) -> tuple[D
             if not _is_trivial(plain):
                 found.setdefault(plain, replace(demand, predicate=plain))
     return tuple(found.values())
-
-
-def compare(
-    program: ExportedProgram | GraphModule,
-    lowered: Lowered,
-    refute: Callable[[Predicate, tuple[Predicate, ...]], Refutation],
-    report: Report,
-    allowed: Collection[str] = (),
-) -> None:
-    """Reports what ``program`` demands and the spec does not imply.
-
-    Args:
-        program: From export, or a graph from our make_fx.
-        lowered: The spec that it was made with.
-        refute: Whether the spec, with further predicates, implies a predicate: None if so, sizes that
-            satisfy it all but the predicate, or why neither was found.
-        report: Receives errors ``merged-dims``, ``specialized-dim`` and ``extra-assumption``, and
-            warnings ``undecided``.
-        allowed: Codes of the first three that are not reported.
-    """
-    signature = lowered.expanded.signature
-    spans = {leaf.place(axis): leaf.span for leaf in lowered.expanded.leaves for axis in range(len(leaf.dims))}
-    # what was taken from the example: the program may rely on it
-    known = [
-        Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
-    ]
-    given: tuple[Predicate, ...] = tuple(known)
-    for demand in demands(program, lowered):
-        refuted = refute(demand.predicate, given)
-        if refuted is None:
-            continue
-        given += (demand.predicate,)  # what follows from a finding is none of its own
-        text = write_predicate(demand.predicate)
-        notes = [] if demand.line is None else [f"needed by {demand.line}"]
-        at = next((spans.get(place) for place in demand.places), None)
-        if isinstance(refuted, str):
-            message = f"could not prove that the spec implies `{text}`, which the program demands"
-            report.warning("undecided", message, at=at, note=[*notes, refuted])
-        elif demand.code not in allowed:
-            if refuted:
-                sizes = ", ".join(f"{name} = {size}" for name, size in refuted.items())
-                notes.append(f"the spec accepts {sizes}, the program does not")
-            report.error(
-                demand.code,
-                _headline(demand, text),
-                at=at,
-                label=f"of `{signature.name}`" if at is not None else "",
-                note=notes,
-                help=(
-                    f"add `where {text}` to the spec, or change the program",
-                    f'or allow it: `verify={{"{demand.code}"}}`',
-                ),
-                witness=tuple(sorted(refuted.items())),
-            )
-
-
-def _headline(demand: Demand, text: str) -> str:
-    match demand:
-        case Demand(code="merged-dims", places=(first, second)):
-            return f"the program made {first} and {second} one size: `{text}`"
-        case Demand(code="specialized-dim", places=(place,)):
-            return f"the program pinned {place}: `{text}`"
-        case _:
-            return f"the program demands `{text}`, which the spec does not imply"
 
 
 def symbols_of(program: ExportedProgram | GraphModule, lowered: Lowered) -> dict[str, Size]:

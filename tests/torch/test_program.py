@@ -17,9 +17,9 @@ from shapedsl.ir import ParamKind, Predicate, Static
 from shapedsl.ir.expanded import Lowered
 from shapedsl.ir.walk import holds
 from shapedsl.ir.write import write_predicate
+from shapedsl.targets.compare import compare as compare_program
 from shapedsl.targets.entry.export import export
 from shapedsl.targets.entry.make_fx import make_fx
-from shapedsl.targets.program import compare as compare_program
 from shapedsl.targets.program import demands, symbols_of
 from tests.torch.lowered_by_hand import (
     apply,
