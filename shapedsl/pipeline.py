@@ -240,6 +240,7 @@ def raise_if_wrong(report: Report) -> None:
 __all__ = [
     "Const",
     "Selected",
+    "Signature",
     "at_structure",
     "bind_arguments",
     "check",

@@ -83,7 +83,7 @@ def footers(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
         yield "note", note
     for text in diagnostic.helps:
         yield "help", text
-    if diagnostic.fix is not None and diagnostic.fix.description not in diagnostic.helps:
+    if diagnostic.fix is not None and not any(h.startswith(diagnostic.fix.description) for h in diagnostic.helps):
         yield "help", diagnostic.fix.description
 
 

@@ -1,0 +1,226 @@
+"""A spec, stage by stage, as text: what was read, what is known of each variable, what is assumed, the normal form.
+
+With sizes it also says which assumptions they satisfy and which alternative would take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+from ..diagnostics import Span
+from ..ir import Alternative, Bucket, Constraint, Mode, Origin, Predicate, Signature, Var
+from ..ir.walk import free_vars, holds
+from ..ir.write import write_predicate, write_signature
+
+if TYPE_CHECKING:
+    from ..normalize import Facts, Normal
+
+_INDENT = "    "
+_COMBINATIONS = 10_000  # of bucket members that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is said about a spec.
+
+    Attributes:
+        text: Several paragraphs, without a newline at the end.
+        accepted: Whether the sizes satisfy the spec, as far as they are given.
+    """
+
+    text: str
+    accepted: bool
+
+
+def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> Explanation:
+    """Returns what ``signature`` means.
+
+    Args:
+        signature: As it was read.
+        normal: Its normal form.
+        sizes: Sizes by variable name; may be empty, or leave some out.
+    """
+    parts = [
+        _title(signature),
+        _section("as read", write_signature(signature).splitlines()),
+        _section("variables", _table(_variable_rows(normal.table))),
+        _section("assumptions", _table(_assumption_rows(signature.constraints))),
+        _section("alternatives, tried in order", _table(_alternative_rows(signature))),
+    ]
+    if normal.contradictory:
+        parts.append(_section("normal form", ["none: no sizes satisfy the spec"]))
+    else:
+        parts.append(_section("normal form", write_signature(normal.signature).splitlines()))
+    accepted = True
+    if sizes:
+        rows, accepted = _outcome(signature, normal, sizes)
+        given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        parts.append(_section(f"with {given}", _table(rows)))
+    return Explanation("\n\n".join(part for part in parts if part), accepted)
+
+
+def _title(signature: Signature) -> str:
+    place = _place(signature.span)
+    return f"{signature.key}  ({place})" if place else signature.key
+
+
+def _place(span: Span | None) -> str:
+    if span is None:
+        return ""
+    return f"{span.source.name}:{span.source.position(span.start)[0]}"
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([title, *(f"{_INDENT}{line}".rstrip() for line in lines)]) if lines else ""
+
+
+def _table(rows: Iterator[list[str]] | list[list[str]]) -> list[str]:
+    """Returns rows of cells as lines, the columns aligned; columns that are empty everywhere are left out."""
+    listed = list(rows)
+    if not listed:
+        return []
+    columns = [column for column in zip(*listed, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in columns]
+    lines = zip(*columns, strict=True)
+    return ["   ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def _variable_rows(table: Mapping[str, Facts]) -> Iterator[list[str]]:
+    for name, facts in table.items():
+        low = "-inf" if facts.low is None else str(facts.low)
+        high = "inf" if facts.high is None else str(facts.high)
+        residue = ""
+        if facts.modulus > 1:
+            residue = f"multiple of {facts.modulus}" + (f" plus {facts.residue}" if facts.residue else "")
+        hint = "" if facts.hint is None else f"hint {facts.hint}"
+        interval = str(facts.low) if facts.low is not None and facts.low == facts.high else f"in [{low}, {high}]"
+        yield [
+            facts.kind.value,
+            name,
+            interval,
+            residue,
+            hint,
+            f"from {facts.binding}" if facts.binding else "in no input",
+        ]
+
+
+def _assumption_rows(constraints: tuple[Constraint, ...]) -> Iterator[list[str]]:
+    for constraint in constraints:
+        if constraint.origin is Origin.DIM:
+            predicate = constraint.predicate
+            if not isinstance(predicate, (Var,)) and not _is_plain(predicate):
+                yield [_text(constraint), "a dim is never negative", _place(constraint.span)]
+            continue
+        origin = "declared" if constraint.origin is Origin.DECLARED else ""
+        yield [_text(constraint), f'"{constraint.message}"' if constraint.message else origin, _place(constraint.span)]
+
+
+def _is_plain(predicate: Predicate) -> bool:
+    """Whether ``predicate`` says ``B >= 0`` of a variable: true of every dim, so not worth a line."""
+    return isinstance(getattr(predicate, "left", None), Var)
+
+
+def _text(constraint: Constraint) -> str:
+    return constraint.text or write_predicate(constraint.predicate)
+
+
+def _alternative_rows(signature: Signature) -> Iterator[list[str]]:
+    for number, alternative in enumerate(signature.alternatives, 1):
+        hints = ", ".join(f"{name} = {size}" for name, size in alternative.hints)
+        details = [*map(_text, alternative.constraints), *(_bucket(bucket) for bucket in alternative.buckets)]
+        mode = "" if alternative.mode is Mode.COMPILED else alternative.mode.value
+        yield [str(number), _name(alternative), ", ".join(details), mode, f"hint {hints}" if hints else ""]
+
+
+def _name(alternative: Alternative) -> str:
+    return f"{alternative.keyword} {alternative.name}" if alternative.name else alternative.keyword
+
+
+def _bucket(bucket: Bucket) -> str:
+    if bucket.members is None:
+        plus = f" plus {bucket.residue}" if bucket.residue else ""
+        return f"{bucket.variable} rounded up to a multiple of {bucket.modulus}{plus}"
+    return f"{bucket.variable} in {{{', '.join(map(str, bucket.members))}}}{'' if bucket.pads is None else ' padded'}"
+
+
+def _outcome(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> tuple[list[list[str]], bool]:
+    """Returns what ``sizes`` do, and whether they are accepted."""
+    rows: list[list[str]] = []
+    accepted = True
+    for constraint in signature.constraints:
+        verdict = _verdict(constraint.predicate, sizes)
+        if verdict is False:
+            accepted = False
+            rows.append([_text(constraint), "does not hold", f'"{constraint.message}"' if constraint.message else ""])
+        elif verdict is None and constraint.origin is not Origin.DIM:
+            missing = sorted({name for name in free_vars(constraint.predicate) if name not in sizes})
+            rows.append([_text(constraint), "open", f"{', '.join(missing)} not given"])
+        elif constraint.origin is Origin.WHERE:
+            rows.append([_text(constraint), "holds", ""])
+    rows.append(["accepted" if accepted else "refused", "", ""])
+    if accepted and signature.alternatives:
+        rows.append([_taken(signature, sizes), "", ""])
+    del normal
+    return rows, accepted
+
+
+def _verdict(predicate: Predicate, sizes: Mapping[str, int]) -> bool | None:
+    """Returns whether ``predicate`` holds; None if a size is missing or it has no value."""
+    try:
+        return holds(predicate, sizes)
+    except (KeyError, ZeroDivisionError, OverflowError):
+        return None
+
+
+def _taken(signature: Signature, sizes: Mapping[str, int]) -> str:
+    """Returns a sentence about the alternative that takes ``sizes``."""
+    for number, alternative in enumerate(signature.alternatives, 1):
+        padded = {f"{bucket.variable}_pad" for bucket in alternative.buckets}
+        own = [c.predicate for c in alternative.constraints if padded.isdisjoint(free_vars(c.predicate))]
+        verdicts = [_verdict(predicate, sizes) for predicate in own]
+        if False in verdicts:
+            continue
+        label = f"alternative {number}, {_name(alternative)}"
+        if None in verdicts:
+            return f"{label}, could take them: a size is not given"
+        if not alternative.buckets:
+            return f"taken by {label}"
+        members = _members(alternative, sizes)
+        if members is None:
+            continue
+        steps = [f"{name} {sizes[name]} → {size}" for name, size in members.items() if sizes[name] != size]
+        waste = 1.0
+        for name, size in members.items():
+            waste *= sizes[name] / size if size else 1.0
+        return f"taken by {label}" + (f": pads {', '.join(steps)} ({1 - waste:.0%} waste)" if steps else ": no padding")
+    return "taken by no alternative: `check` accepts them, `dispatch` would not"
+
+
+def _members(alternative: Alternative, sizes: Mapping[str, int]) -> dict[str, int] | None:
+    """Returns the padded sizes that an alternative's buckets give; None if a size has none, or is not given."""
+    choices: list[list[int]] = []
+    for bucket in alternative.buckets:
+        if bucket.variable not in sizes:
+            return None
+        size = sizes[bucket.variable]
+        if bucket.members is None:
+            modulus = bucket.modulus or 1
+            choices.append([size + (bucket.residue - size) % modulus])
+        elif bucket.pads is None:
+            choices.append([member for member in bucket.members if member == size])
+        else:
+            choices.append([member for member in bucket.members if member >= size])
+    names = [bucket.variable for bucket in alternative.buckets]
+    best: tuple[int, dict[str, int]] | None = None
+    for combination in islice(product(*choices), _COMBINATIONS):
+        padded = {**sizes, **{f"{name}_pad": size for name, size in zip(names, combination, strict=True)}}
+        if all(_verdict(c.predicate, padded) is not False for c in alternative.constraints):
+            volume = 1
+            for size in combination:
+                volume *= size
+            if best is None or volume < best[0]:
+                best = volume, dict(zip(names, combination, strict=True))
+    return best[1] if best else None

@@ -1,0 +1,106 @@
+"""The command line: ``shapedsl VERB …``, one module a verb, loaded when it is asked for.
+
+Exit codes are the same for all: 0 clean or proved, 1 findings, 2 misuse, 3 only undecided.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Final
+
+import click
+
+_VERSION: Final[str] = sys.modules[__name__.partition(".")[0]].__version__
+
+# verb -> its line in the list; the module of its name defines `command`.
+VERBS: Final = {
+    "check": "Report everything that is wrong with .shapes files.",
+    "fmt": "Rewrite .shapes files in the one layout.",
+    "explain": "Show what a spec means, stage by stage; or explain a code.",
+    "lower": "Print Python that builds torch's ShapesSpec.",
+    "demo": "Take a first spec through compile, export and make_fx.",
+    "completion": "Print a completion script for the shell.",
+}
+
+
+class _Verbs(click.Group):
+    """Finds verbs by module name, so that ``fmt`` need not import what ``demo`` needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Returns the verbs, in the order of the pipeline."""
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Returns a verb's command, or None if there is no such verb."""
+        del ctx
+        if cmd_name not in VERBS:
+            return None
+        command = import_module(f".{cmd_name}", __name__).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the verb; of a wrong one, says what was probably meant."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], VERBS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"the commands are {', '.join(VERBS)}."
+            raise click.UsageError(f"there is no command '{args[0]}': {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the verbs without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 clean, 1 findings, 2 misuse, 3 only undecided. '-' is standard input.",
+)
+@click.version_option(_VERSION, "-V", "--version", prog_name="shapedsl", message="%(prog)s %(version)s")
+def group() -> None:
+    """Specs of tensor shapes, for torch.compile, torch.export and make_fx.
+
+    \b
+    shapedsl check net.shapes                 what is wrong with it?
+    shapedsl fmt net.shapes                   put it in order
+    shapedsl explain net.shapes B=5 S=40      what does it mean, and for these sizes?
+    shapedsl lower net.shapes                 the ShapesSpec, as Python
+    shapedsl explain contradiction            what does this code mean?
+    """
+
+
+def main() -> None:
+    """The entry point of the ``shapedsl`` command."""
+    try:
+        group(prog_name="shapedsl")
+    except SystemExit as done:
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError, AttributeError):  # the reader went away, or there is no standard output
+            _silence()
+            if not done.code:
+                raise SystemExit(1) from None
+        raise
+    except OSError as error:  # a full disk
+        _silence()
+        sys.stderr.write(f"shapedsl: {error.strerror or error}\n")
+        raise SystemExit(2) from None
+
+
+def _silence() -> None:
+    """Keeps the interpreter from flushing a broken standard output again at its end."""
+    import os
+
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError:
+        sys.stdout = None

@@ -1,0 +1,123 @@
+"""``shapedsl check``: parse, normalize, report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from .. import pipeline
+from ..diagnostics import Diagnostic, Edit, Report, Severity, Source
+from .common import STANDARD_INPUT, const_option, exit_code, fail, format_option, read_source, say, show, write_file
+
+_ROUNDS = 10  # of fixing and reading again; each removes at least one finding
+
+
+@click.command("check", short_help="Report everything that is wrong with .shapes files.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@format_option
+@click.option("--strict", is_flag=True, help="Count warnings as findings.")
+@click.option("--fix", is_flag=True, help="Apply the fixes that cannot change which sizes are accepted.")
+@const_option
+def command(files: tuple[str, ...], format_: str, strict: bool, fix: bool, consts: Mapping[str, int]) -> None:
+    """Report everything that is wrong with .shapes files, in one run.
+
+    \b
+    shapedsl check net.shapes                       every finding, with its lines
+    shapedsl check --fix net.shapes                 mend what is certain
+    shapedsl check --strict --format github *.shapes    in continuous integration
+    shapedsl check --const LIMIT=1024 net.shapes    with another limit
+    shapedsl check - < net.shapes                   from standard input
+
+    Exit codes: 0 clean, 1 findings, 2 a file could not be read, 3 only undecided.
+    """
+    if fix and STANDARD_INPUT in files:
+        raise click.UsageError("--fix needs a file to write to, not standard input.")
+    report = Report()
+    specs = fixed = 0
+    unreadable = False
+    for name in dict.fromkeys(files):
+        before = len(report)
+        source = read_source(name, report)
+        if source is None:
+            unreadable |= any(d.code == "unreadable-file" for d in report.diagnostics[before:])
+            continue
+        count, found, mended = _check(name, source, consts, fix)
+        specs, fixed = specs + count, fixed + mended
+        for diagnostic in found:
+            report.add(diagnostic)
+    show(report, format_)
+    if format_ == "full":
+        _summary(report, specs, fixed, fix)
+    fail(2 if unreadable else exit_code(report, strict=strict))
+
+
+def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> tuple[int, Report, int]:
+    """Returns how many specs ``source`` holds, what is wrong with it, and how many findings were mended."""
+    base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
+    text = source.text
+    fixed = 0
+    while True:
+        report = Report()
+        specs = len(pipeline.check(source, report, consts=consts, base=base).signatures)
+        chosen = _fixes(report, source) if fix and fixed < _ROUNDS * 100 else []
+        if not chosen:
+            break
+        fixed += len(chosen)
+        edited = _apply(source.text, [edit for edits in chosen for edit in edits])
+        source = Source(source.name, edited)
+    if source.text != text:
+        try:
+            write_file(Path(name), source.text)
+        except OSError as error:
+            report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
+            fixed = 0
+    return specs, report, fixed
+
+
+def _fixes(report: Report, source: Source) -> list[tuple[Edit, ...]]:
+    """Returns the edits of each safe fix in ``source``; of overlapping ones, the first."""
+    chosen: list[tuple[Edit, ...]] = []
+    taken: list[tuple[int, int]] = []
+    for diagnostic in report:
+        if diagnostic.fix is None or not diagnostic.fix.safe or not diagnostic.fix.edits:
+            continue
+        edits = diagnostic.fix.edits
+        ranges = [(edit.span.start, edit.span.end) for edit in edits]
+        inside = all(edit.span.source is source for edit in edits)
+        clear = all(end < left or right < start for start, end in ranges for left, right in taken)
+        if inside and clear:
+            chosen.append(edits)
+            taken += ranges
+    return chosen
+
+
+def _apply(text: str, edits: list[Edit]) -> str:
+    """Returns ``text`` with ``edits``, which do not overlap, done."""
+    for edit in sorted(edits, key=lambda e: e.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+    return text
+
+
+def _summary(report: Report, specs: int, fixed: int, fix: bool) -> None:
+    """Prints what the findings add up to."""
+    errors, warnings = len(report.errors), sum(d.severity is Severity.WARNING for d in report)
+    parts = [_count(n, word) for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    parts = parts or [f"{_count(specs, 'spec')}: no findings"]
+    if fixed:
+        parts.append(f"{fixed} fixed")
+    fixable = sum(_is_safe(d) for d in report)
+    if fixable and not fix:
+        parts.append(f"{fixable} can be fixed with --fix")
+    if len(report):
+        say()
+    say(", ".join(parts))
+
+
+def _is_safe(diagnostic: Diagnostic) -> bool:
+    return diagnostic.fix is not None and diagnostic.fix.safe and bool(diagnostic.fix.edits)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,212 @@
+"""What the verbs share: reading sources, writing files safely, printing findings, exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..diagnostics import Diagnostic, Report, Severity, Source
+from ..diagnostics.render import FORMATS
+from ..diagnostics.render.style import wants_color
+
+if TYPE_CHECKING:
+    from ..pipeline import Signature
+
+STANDARD_INPUT = "-"
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def read_source(name: str, report: Report) -> Source | None:
+    """Returns the text of a file, or of standard input for ``-``; None, with a finding, if it cannot be read.
+
+    Args:
+        name: A path.
+        report: Receives ``unreadable-file`` or ``invalid-utf8``.
+    """
+    from .. import pipeline
+
+    if name != STANDARD_INPUT:
+        return pipeline.read_file(Path(name), report)
+    if sys.stdin is None:
+        report.error("unreadable-file", "there is no standard input")
+        return None
+    try:
+        raw = sys.stdin.buffer.read()
+    except OSError as error:
+        report.error("unreadable-file", f"cannot read standard input: {error.strerror or error}")
+        return None
+    return pipeline.decode("<stdin>", raw, report)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Replaces a file's contents at once: whoever looks sees the old text or the new one, never a part.
+
+    The text goes to a temporary file beside the target, which then takes its place, with its
+    permissions. A symbolic link stays a link: the file it points to is replaced.
+
+    Raises:
+        OSError: It cannot be written; the file is as it was.
+    """
+    import tempfile
+
+    target = Path(os.path.realpath(path))
+    mode = target.stat().st_mode
+    if not os.access(target, os.W_OK):  # replacing would ask only the folder
+        raise PermissionError(13, "Permission denied", str(path))
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode & 0o7777)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def show(diagnostics: Iterable[Diagnostic], format_: str = "full", *, err: bool = False) -> None:
+    """Prints findings.
+
+    Args:
+        diagnostics: In the order they are shown.
+        format_: One of `FORMATS`.
+        err: Print to standard error.
+    """
+    found = list(diagnostics)
+    stream = sys.stderr if err else sys.stdout
+    renderer: Any = import_module(f"shapedsl.diagnostics.render.{format_}")
+    options = {"color": stream is not None and wants_color(stream)} if format_ == "full" else {}
+    text = renderer.render(found, **options)
+    if text:
+        say(text, err=err)
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Prints a line (or several), whatever the terminal's encoding: what it cannot show is escaped."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is None:
+        return
+    try:
+        stream.write(text + "\n")
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int:
+    """Returns 1 if there are findings, 3 if all that was found is undecided, else 0.
+
+    Args:
+        diagnostics: What was found.
+        strict: Whether warnings are findings.
+    """
+    counted = [d for d in diagnostics if d.severity is Severity.ERROR or (strict and d.severity is Severity.WARNING)]
+    if not counted:
+        return 0
+    return 3 if all(d.code == "undecided" for d in counted) else 1
+
+
+def fail(code: int) -> None:
+    """Ends the command with an exit code.
+
+    Raises:
+        click.exceptions.Exit: Always, unless ``code`` is 0.
+    """
+    if code:
+        raise click.exceptions.Exit(code)
+
+
+def format_option(function: F) -> F:
+    """Adds ``--format``."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(FORMATS),
+        default="full",
+        show_default=True,
+        help="How findings are shown.",
+    )(function)
+
+
+def _consts(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
+    return dict(assignment(value) for value in values)
+
+
+def const_option(function: F) -> F:
+    """Adds ``--const NAME=VALUE``, as ``consts``: a mapping."""
+    return click.option(
+        "--const",
+        "consts",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=_consts,
+        help="Override a const; an imported one as FILE.shapes:NAME=VALUE. May be repeated.",
+    )(function)
+
+
+def assignment(text: str) -> tuple[str, int]:
+    """Returns name and value of ``B=5``.
+
+    Raises:
+        click.BadParameter: It is no such thing.
+    """
+    name, sign, value = text.rpartition("=")
+    digits = value.strip().replace("_", "")
+    if (
+        not sign
+        or not name.strip()
+        or len(digits) > 20
+        or not digits.removeprefix("-").isdecimal()
+        or not digits.isascii()
+    ):
+        raise click.BadParameter(f"'{text[:60]}' is not NAME=INTEGER.")
+    return name.strip(), int(digits)
+
+
+def split_target(target: str) -> tuple[str, str | None]:
+    """Returns the file and the spec's name of ``FILE[:SPEC]``; a file whose name has a colon is a file."""
+    name, colon, spec = target.rpartition(":")
+    if (
+        colon
+        and not Path(target).exists()
+        and (name == STANDARD_INPUT or name.endswith(".shapes") or Path(name).exists())
+    ):
+        return name, spec
+    return target, None
+
+
+def read_specs(name: str, spec: str | None, consts: Mapping[str, int], report: Report) -> list[Signature]:
+    """Returns the signatures of a file, or the one that is asked for.
+
+    Args:
+        name: The file.
+        spec: A spec's name, or the last part of it; None for all.
+        consts: Overrides.
+        report: Receives what is wrong, ``unknown-spec`` included.
+    """
+    from .. import pipeline
+
+    source = read_source(name, report)
+    if source is None:
+        return []
+    base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
+    signatures = list(pipeline.read(source, report, consts=consts, base=base))
+    if spec is None:
+        return signatures
+    exact = [s for s in signatures if s.key == spec]
+    found = exact or [s for s in signatures if s.key.endswith(f".{spec}")]
+    if len(found) != 1 and not (report.errors and not found):
+        listing = ", ".join(s.key for s in found or signatures) or "none"
+        if found:
+            report.error("ambiguous-spec", f"several specs could be meant by `{spec}`", help=f"name one of {listing}")
+        else:
+            report.error("unknown-spec", f"there is no spec `{spec}`", help=f"the file's specs are {listing}")
+    return found

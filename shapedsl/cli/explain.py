@@ -1,0 +1,77 @@
+"""``shapedsl explain``: what a spec means, or what a code means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+from .. import assets, pipeline
+from ..diagnostics import CODES, Report
+from .common import STANDARD_INPUT, assignment, const_option, fail, read_specs, say, show, split_target
+
+
+@click.command("explain", short_help="Show what a spec means, stage by stage; or explain a code.")
+@click.argument("target", metavar="FILE[:SPEC]|CODE", type=click.Path(allow_dash=True))
+@click.argument("sizes", metavar="[NAME=SIZE]...", nargs=-1)
+@const_option
+def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> None:
+    """Show what a spec means, stage by stage; or explain a diagnostic's code.
+
+    \b
+    shapedsl explain net.shapes                   every spec of the file
+    shapedsl explain net.shapes:Net.forward       one of them
+    shapedsl explain net.shapes B=5 S=40          and what these sizes do
+    shapedsl explain contradiction                what the code means, with an example
+
+    Exit codes: 0, or 1 if the file has errors or the sizes are refused; 2 misuse.
+    """
+    if target in CODES and not Path(target).exists():
+        if sizes:
+            raise click.UsageError("sizes belong to a spec, not to a code.")
+        say(_page(target))
+        return
+    name, spec = split_target(target)
+    if name != STANDARD_INPUT and not Path(name).exists():
+        near = get_close_matches(target, CODES, n=1)
+        hint = f"did you mean the code '{near[0]}'?" if near else "it is neither a file nor a diagnostic's code."
+        raise click.UsageError(f"there is no '{target}': {hint}")
+    given = dict(assignment(text) for text in sizes)
+    report = Report()
+    chosen = read_specs(name, spec, consts, report)
+    if report.errors:
+        show(report, err=True)
+        fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
+    from ..api.explaining import explain
+
+    accepted = True
+    for index, signature in enumerate(chosen):
+        known = {variable.name for variable in signature.variables}
+        unknown = [size for size in given if size not in known]
+        if unknown and len(chosen) == 1:
+            raise click.UsageError(
+                f"'{signature.key}' has no variable '{unknown[0]}'; it has {', '.join(sorted(known)) or 'none'}."
+            )
+        normal = pipeline.normal_form(signature, report)
+        explanation = explain(signature, normal, {k: v for k, v in given.items() if k in known})
+        accepted &= explanation.accepted
+        if index:
+            say()
+        say(explanation.text)
+    if not chosen:
+        say("no specs")
+    show(report, err=True)
+    fail(int(bool(report.errors) or not accepted))
+
+
+def _page(code: str) -> str:
+    """Returns the page of a code."""
+    path = assets.asset(f"docs/codes/{code}.md")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:  # an incomplete installation still knows the one line
+        return f"{code}: {CODES[code]}"
+    lines = [line for line in text.splitlines() if not line.startswith("<!--")]
+    return "\n".join(lines).strip("\n")
