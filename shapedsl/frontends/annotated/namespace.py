@@ -95,7 +95,7 @@ class Namespace(dict[str, Any]):
         text = text.strip()
         source = f"({text},)[0]" if text.startswith("*") else f"({text}\n)"  # `*args: *Ts`, as typing does it
         code = compile(source, "<annotation>", "eval", dont_inherit=True)
-        return eval(code, {"__builtins__": {}}, self)  # noqa: S307  # an annotation, as typing evaluates it
+        return eval(code, {"__builtins__": builtins}, self)  # noqa: S307  # an annotation, as typing evaluates it
 
 
 def of_function(function: Any) -> Namespace:

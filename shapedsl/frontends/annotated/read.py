@@ -62,6 +62,7 @@ class _Reading:
         span = _whole(self._places.function(self._raw.name))
         definition = Def(Name(self._raw.name, span), 1, params, returns, self._clauses(params), span, pending=True)
         signature = Definer(Scope(Session(self._report))).signature(definition, extra=self._equalities)
+        self._unbound_hints(signature)
         return replace(signature, receiver=self._raw.receiver)
 
     # ------------------------------------------------------------------------------- types
@@ -130,6 +131,18 @@ class _Reading:
                     f"`{self._raw.name}` has no parameter `{name}`",
                     at=_whole(self._places.decorator(text)),
                     help=f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names) or 'none'}",
+                )
+
+    def _unbound_hints(self, signature: Signature) -> None:
+        names = [variable.name for variable in signature.variables]
+        for name in self._facts.hints:
+            if name not in names:
+                near = get_close_matches(name, names, n=1)
+                self._report.error(
+                    "unbound-name",
+                    f"`{self._raw.name}` has no size `{name}` to hint at",
+                    at=_whole(self._places.decorator(name)),
+                    help=f"did you mean `{near[0]}`?" if near else f"its sizes are {', '.join(names) or 'none'}",
                 )
 
     # ----------------------------------------------------------------------------- clauses

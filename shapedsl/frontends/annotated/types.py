@@ -271,7 +271,7 @@ class TypeReader:
             return _sequence("tuple", [self.read(argument) for argument in arguments], Rest.NONE)
         if name in _LISTS and arguments:
             return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
-        if isinstance(annotation, type):
+        if origin is None and isinstance(annotation, type):  # on 3.10 dict[str, int] is one too
             return self._class(annotation)
         if origin is not None and arguments:
             self._unread(annotation, arguments)
