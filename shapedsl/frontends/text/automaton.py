@@ -56,12 +56,13 @@ class Automaton:
         self.ends: list[int] = []
         self.indents: list[tuple[int, bool]] = [(column, True)]
         self.builder = builder
-        self.feed = self._stepper(_steps(tables, builder))
+        self.feed = self._stepper(_steps(tables, type(builder)))
 
     def _stepper(self, steps: list[_Step]) -> Callable[[str, Any, int, int], None]:
         """Returns `feed`: a closure, since it runs once a token and attributes cost."""
         actions, gotos, accepting = self.tables.actions, self.tables.gotos, self.accepting
         states, values, starts, ends = self.states, self.values, self.starts, self.ends
+        builder = self.builder
 
         def feed(kind: str, value: Any, start: int, end: int) -> None:
             state = states[-1]
@@ -91,9 +92,9 @@ class Automaton:
                 if method is None:
                     values.append(pick(parts))
                 elif pick is None:
-                    values.append(method(first, last, *parts))
+                    values.append(method(builder, first, last, *parts))
                 else:
-                    values.append(method(first, last, *pick(parts)))
+                    values.append(method(builder, first, last, *pick(parts)))
                 starts.append(first)
                 ends.append(last)
                 state = gotos[states[-1]][origin]
@@ -191,12 +192,18 @@ class Automaton:
 _Step = tuple[int, str, "Callable[..., Any] | None", "Callable[[list[Any]], Any] | None"]
 
 
-def _steps(tables: Tables, builder: SizeBuilder) -> list[_Step]:
+_step_cache: dict[type[SizeBuilder], list[_Step]] = {}
+
+
+def _steps(tables: Tables, builder: type[SizeBuilder]) -> list[_Step]:
     """Returns for each rule: its length, its name, the builder's method, and how its parts are picked."""
-    steps: list[_Step] = []
-    for rule in tables.rules:
-        method = getattr(builder, rule.action, None) or getattr(builder, f"{rule.action}_", None)
-        steps.append((rule.length, rule.origin, method, _pick(rule, method is None)))
+    steps = _step_cache.get(builder)
+    if steps is None:
+        steps = []
+        for rule in tables.rules:
+            method = getattr(builder, rule.action, None) or getattr(builder, f"{rule.action}_", None)
+            steps.append((rule.length, rule.origin, method, _pick(rule, method is None)))
+        _step_cache[builder] = steps
     return steps
 
 
@@ -214,7 +221,6 @@ def _pick(rule: Rule, alone: bool) -> Callable[[list[Any]], Any] | None:
         return itemgetter(layout[0])
     if layout == tuple(range(rule.length)):
         return None
-
     if -1 not in layout and len(layout) > 1:
         return itemgetter(*layout)
     return lambda parts: [None if i < 0 else parts[i] for i in layout]
