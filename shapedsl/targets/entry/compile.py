@@ -201,36 +201,59 @@ class _Artifacts:
             "    raise",
         ]
         if not statics:
-            self._install(code.scope, run, translate, expanded, present)
+
+            def install(artifact: _Artifact) -> None:
+                code.scope[run], code.scope[translate] = artifact
+
+            install(self._starter(expanded, present, {}, install))
             return call
         table: dict[tuple[int, ...], _Artifact] = {}
 
         def build(*key: int) -> _Artifact:
+            def install(artifact: _Artifact) -> None:
+                table[key] = artifact
+
             with self._lock:
                 if key not in table:
-                    table[key] = self._artifact(expanded, present, dict(zip(statics, key, strict=True)))
+                    install(self._starter(expanded, present, dict(zip(statics, key, strict=True)), install))
                 return table[key]
 
-        found, values = code.local(), ", ".join(checked.sizes[name] for name in statics)
+        found, values = code.local(), "".join(f"{checked.sizes[name]}, " for name in statics)
         return [
-            f"{found} = {code.use(table.get, 'get')}(({values},))",
+            f"{found} = {code.use(table.get, 'get')}(({values}))",
             f"if {found} is None: {found} = {code.use(build, 'build')}({values})",
             f"{run}, {translate} = {found}",
             *call,
         ]
 
-    def _install(
-        self, scope: dict[str, Any], run: str, translate: str, expanded: Expanded, present: Mapping[str, bool]
-    ) -> None:
-        """Lets the first call make the one artifact; later calls find it as the global ``run``."""
+    def _starter(
+        self,
+        expanded: Expanded,
+        present: Mapping[str, bool],
+        statics: Mapping[str, int],
+        install: Callable[[_Artifact], None],
+    ) -> _Artifact:
+        """Returns what stands in for an artifact until the first call: that makes it, and installs it.
 
-        def first(*args: Any, **kwargs: Any) -> Any:
+        Other threads wait for the first call to end: torch would compile once in each.
+        """
+        made: list[_Artifact] = []
+
+        def run(*args: Any, **kwargs: Any) -> Any:
             with self._lock:
-                if scope[run] is first:
-                    scope[translate], scope[run] = reversed(self._artifact(expanded, present, {}))
-            return scope[run](*args, **kwargs)
+                if not made:
+                    made.append(self._artifact(expanded, present, statics))
+                    try:
+                        return made[0][0](*args, **kwargs)
+                    finally:
+                        install(made[0])
+            return made[0][0](*args, **kwargs)
 
-        scope[run], scope[translate] = first, _no_translation
+        def translate(error: Exception) -> None:
+            if made:
+                made[0][1](error)
+
+        return run, translate
 
     def _present(self, expanded: Expanded) -> dict[str, bool]:
         """Returns for each parameter with a default whether this structure passes it."""
@@ -257,10 +280,6 @@ class _Artifacts:
                 raise translated from error
 
         return run, translate
-
-
-def _no_translation(error: Exception) -> None:
-    del error  # nothing was compiled yet
 
 
 def _shifted(

@@ -29,7 +29,7 @@ def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Par
     try:
         found = of_python(inspect.signature(getattr(target, "forward") if _is_module(target) else target))  # noqa: B009
     except (TypeError, ValueError):
-        return of_spec(signature)
+        return _left_open(target, of_spec(signature))
     names = {param.name for param in found}
     kinds = {param.kind for param in found}
     unknown = [param for param in signature.params if param.name not in names and param.name != signature.receiver]
@@ -41,6 +41,14 @@ def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Par
     if unknown and not isinstance(target, functools.partial):  # what a partial has bound is static
         _report_unknown(signature, unknown_names=[param.name for param in unknown], names=[p.name for p in found])
     return found
+
+
+def _left_open(target: Callable[..., Any], parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """Returns the parameters that a partial of a builtin still takes."""
+    if not isinstance(target, functools.partial):
+        return parameters
+    inner = _left_open(target.func, parameters)
+    return tuple(param for param in inner[len(target.args) :] if param.name not in target.keywords)
 
 
 def _is_module(target: object) -> bool:
