@@ -7,7 +7,7 @@ findings there. Nothing here decides anything: the stages do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from .diagnostics import Report, ShapeError, Source
 from .ir import (
     Alternative,
     And,
-    Const,
     Constraint,
     Mode,
     Module,
@@ -30,6 +29,9 @@ from .ir.expand import expand
 from .ir.expanded import Expanded, Lowered
 
 if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import GraphModule
+
     from .normalize import Normal
 
 
@@ -171,6 +173,35 @@ def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, 
     return found
 
 
+def compare_program(
+    program: ExportedProgram | GraphModule, lowered: Lowered, report: Report, allowed: Collection[str] = ()
+) -> None:
+    """A program and the spec it was made with: what it demands and the spec does not imply is reported.
+
+    Args:
+        program: From export, or a graph from make_fx.
+        lowered: The spec.
+        report: Receives ``merged-dims``, ``specialized-dim``, ``extra-assumption``, ``undecided``.
+        allowed: Codes that are not reported.
+    """
+    from .normalize.decide import Proved, Refuted, implied_by
+    from .targets.compare import compare
+
+    signature = lowered.expanded.signature
+    stated = [constraint.predicate for constraint in signature.constraints]
+
+    def refute(predicate: Predicate, given: tuple[Predicate, ...]) -> Mapping[str, int] | str | None:
+        match implied_by(signature.variables, [*stated, *given], predicate):
+            case Proved():
+                return None
+            case Refuted(witness=witness):
+                return dict(witness)
+            case unknown:
+                return unknown.reason
+
+    compare(program, lowered, refute, report, allowed)
+
+
 @dataclass(frozen=True, slots=True)
 class Selected:
     """One alternative as a signature of its own, and whether torch runs it."""
@@ -238,12 +269,12 @@ def raise_if_wrong(report: Report) -> None:
 
 
 __all__ = [
-    "Const",
     "Selected",
     "Signature",
     "at_structure",
     "bind_arguments",
     "check",
+    "compare_program",
     "decode",
     "format_text",
     "lower",

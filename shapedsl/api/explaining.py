@@ -11,7 +11,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Span
-from ..ir import Alternative, Bucket, Constraint, Mode, Origin, Predicate, Signature, Var
+from ..ir import Alternative, Bucket, Compare, Const, Constraint, Mode, Origin, Predicate, Signature, Var, Variadic
 from ..ir.walk import free_vars, holds
 from ..ir.write import write_predicate, write_signature
 
@@ -47,16 +47,18 @@ def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> E
         _title(signature),
         _section("as read", write_signature(signature).splitlines()),
         _section("variables", _table(_variable_rows(normal.table))),
-        _section("assumptions", _table(_assumption_rows(signature.constraints))),
+        _section("assumptions", _table(_assumption_rows(signature))),
         _section("alternatives, tried in order", _table(_alternative_rows(signature))),
     ]
+    written = write_signature(normal.signature)
     if normal.contradictory:
-        parts.append(_section("normal form", ["none: no sizes satisfy the spec"]))
-    else:
-        parts.append(_section("normal form", write_signature(normal.signature).splitlines()))
+        written = "none: no sizes satisfy the spec"
+    elif written == write_signature(signature):
+        written = "as read"
+    parts.append(_section("normal form", written.splitlines()))
     accepted = True
     if sizes:
-        rows, accepted = _outcome(signature, normal, sizes)
+        rows, accepted = _outcome(signature, sizes)
         given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         parts.append(_section(f"with {given}", _table(rows)))
     return Explanation("\n\n".join(part for part in parts if part), accepted)
@@ -107,20 +109,31 @@ def _variable_rows(table: Mapping[str, Facts]) -> Iterator[list[str]]:
         ]
 
 
-def _assumption_rows(constraints: tuple[Constraint, ...]) -> Iterator[list[str]]:
-    for constraint in constraints:
-        if constraint.origin is Origin.DIM:
-            predicate = constraint.predicate
-            if not isinstance(predicate, (Var,)) and not _is_plain(predicate):
-                yield [_text(constraint), "a dim is never negative", _place(constraint.span)]
+def _assumption_rows(signature: Signature) -> Iterator[list[str]]:
+    source = signature.span.source if signature.span else None
+    for constraint in signature.constraints:
+        if _is_plain(constraint):
             continue
-        origin = "declared" if constraint.origin is Origin.DECLARED else ""
-        yield [_text(constraint), f'"{constraint.message}"' if constraint.message else origin, _place(constraint.span)]
+        span = constraint.span
+        place = _place(span)
+        if span is not None and span.source is source:
+            place = f"line {span.source.position(span.start)[0]}"
+        remark = {Origin.DECLARED: "declared", Origin.DIM: "a dim is never negative", Origin.WHERE: ""}[
+            constraint.origin
+        ]
+        yield [_text(constraint), f'"{constraint.message}"' if constraint.message else remark, place]
 
 
-def _is_plain(predicate: Predicate) -> bool:
-    """Whether ``predicate`` says ``B >= 0`` of a variable: true of every dim, so not worth a line."""
-    return isinstance(getattr(predicate, "left", None), Var)
+def _is_plain(constraint: Constraint) -> bool:
+    """Whether it says ``B >= 0`` of a dim: true of every one, so not worth a line."""
+    predicate = constraint.predicate
+    return (
+        constraint.origin is not Origin.WHERE
+        and isinstance(predicate, Compare)
+        and isinstance(predicate.left, (Var, Variadic))
+        and predicate.op.name == ">="
+        and predicate.right == Const(0)
+    )
 
 
 def _text(constraint: Constraint) -> str:
@@ -146,7 +159,7 @@ def _bucket(bucket: Bucket) -> str:
     return f"{bucket.variable} in {{{', '.join(map(str, bucket.members))}}}{'' if bucket.pads is None else ' padded'}"
 
 
-def _outcome(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> tuple[list[list[str]], bool]:
+def _outcome(signature: Signature, sizes: Mapping[str, int]) -> tuple[list[list[str]], bool]:
     """Returns what ``sizes`` do, and whether they are accepted."""
     rows: list[list[str]] = []
     accepted = True
@@ -155,15 +168,15 @@ def _outcome(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> 
         if verdict is False:
             accepted = False
             rows.append([_text(constraint), "does not hold", f'"{constraint.message}"' if constraint.message else ""])
-        elif verdict is None and constraint.origin is not Origin.DIM:
+        elif verdict is None and constraint.origin is Origin.WHERE:
             missing = sorted({name for name in free_vars(constraint.predicate) if name not in sizes})
-            rows.append([_text(constraint), "open", f"{', '.join(missing)} not given"])
+            reason = f"{', '.join(missing)} not given" if missing else "it has no value"
+            rows.append([_text(constraint), "open", reason])
         elif constraint.origin is Origin.WHERE:
             rows.append([_text(constraint), "holds", ""])
     rows.append(["accepted" if accepted else "refused", "", ""])
     if accepted and signature.alternatives:
         rows.append([_taken(signature, sizes), "", ""])
-    del normal
     return rows, accepted
 
 
@@ -171,7 +184,7 @@ def _verdict(predicate: Predicate, sizes: Mapping[str, int]) -> bool | None:
     """Returns whether ``predicate`` holds; None if a size is missing or it has no value."""
     try:
         return holds(predicate, sizes)
-    except (KeyError, ZeroDivisionError, OverflowError):
+    except (KeyError, ZeroDivisionError, TypeError):
         return None
 
 

@@ -112,6 +112,7 @@ def spec_of(target: Callable[..., Any]) -> Spec | None:
         ShapeError: The annotations are wrong.
     """
     from ..frontends.annotated import read_callable
+    from ..targets.ignored import warn_if_ignored
 
     attached = getattr(plain_function(target), SPEC_ATTRIBUTE, None)
     if isinstance(attached, Spec):
@@ -121,10 +122,9 @@ def spec_of(target: Callable[..., Any]) -> Spec | None:
     if signature is not None:
         pipeline.resolve(signature, report)
     report.raise_errors()
-    if signature is None:
-        return None
+    warn_if_ignored(target, signature, report)
     warn(report)
-    return Spec(signature, report.diagnostics)
+    return None if signature is None else Spec(signature, report.diagnostics)
 
 
 def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> Spec:
