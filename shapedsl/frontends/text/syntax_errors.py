@@ -17,7 +17,7 @@ from .mistakes.place import COMPARATORS, Place, problem
 _RULES: Final[tuple[Callable[[Place], Diagnostic | None], ...]] = (
     characters.character,
     blocks.tabs,
-    blocks.column_zero,
+    blocks.misplaced,
     punctuation.half_open,
     brackets.unpaired,
     punctuation.typo,

@@ -63,20 +63,23 @@ def body(place: Place) -> Diagnostic | None:
     )
 
 
-def column_zero(place: Place) -> Diagnostic | None:
-    """Explains a clause that stands where only statements do."""
+def misplaced(place: Place) -> Diagnostic | None:
+    """Explains a clause that stands where only statements do, and a statement that stands in a def."""
     word = place.row.text
-    if not place.starts_row or word not in CLAUSES or place.takes(word):
+    if not place.starts_row or place.kind in ("_INDENT", "_DEDENT") or place.takes(word) or place.opened:
         return None
     _, margin = _margin(place, place.row.start)
-    if margin:
-        return None
-    return problem(
-        f"`{word}` is a clause of a def",
-        place.span,
-        "at the start of the line it belongs to none",
-        help="indent it under its def",
-    )
+    span = place.span_of(place.row)
+    if word in CLAUSES and place.takes(*STATEMENTS):
+        if margin:
+            return problem(f"`{word}` cannot stand here", span, "this is a clause of a def")
+        label = "at the start of the line it belongs to none"
+        return problem(f"`{word}` is a clause of a def", span, label, help="indent it under its def")
+    if word in STATEMENTS and margin and place.takes(*CLAUSES, *STATEMENTS):
+        return problem(
+            f"`{word}` cannot stand here", span, "this is a statement of a file or class", help="remove its indentation"
+        )
+    return None
 
 
 def indentation(place: Place) -> Diagnostic | None:

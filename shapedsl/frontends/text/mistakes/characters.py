@@ -46,7 +46,8 @@ def character(place: Place) -> Diagnostic | None:
         if spelling in _SYMBOLS and text.startswith(spelling, at):
             span = place.source.span(at, at + len(spelling))
             meant = _SYMBOLS[spelling]
-            return problem(f"`{spelling}` is written `{meant}`", span, fix=_replace(place, span.start, span.end, meant))
+            fix = _replace(place, span.start, span.end, meant)
+            return problem(f"`{spelling}` is written `{meant}`", span, fix=fix, safe=len(spelling) == 2)
     if symbol == ";":
         return problem("statements end with their line, not with `;`", span, help="delete it, and begin a new line")
     if symbol == "\\":

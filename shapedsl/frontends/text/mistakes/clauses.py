@@ -58,14 +58,32 @@ def missing_word(place: Place) -> Diagnostic | None:
 
 
 def head(place: Place) -> Diagnostic | None:
-    """Explains a def without a name or without brackets."""
-    if place.word != "def" or place.opened:
+    """Explains a def without a name or without brackets, and other heads that went wrong."""
+    text, line = place.token.text, place.line
+    if place.word == "class" and text == "(" and not place.opened:
+        return problem(
+            "a class has no bases here", place.span, help="`class net.Net:` names the class whose methods follow"
+        )
+    if place.word == "case" and len(line) == 2 and line[1].text == ":":
+        advice = "write `case B == 1`, or `case small: B == 1` with a name"
+        return problem("a case's name is missing before the colon", place.span_of(line[1]), help=advice)
+    if place.word == "case" and len(line) == 2 and line[1].kind == place.token.kind == "name" and not place.takes(text):
+        at = place.source.span(line[1].end, line[1].end)
+        return problem("a case's name ends with `:`", at, fix=("write `:`", [(at, ":")]), safe=False)
+    if place.word != "def":
+        return None
+    before = place.before(2).text
+    if place.opened and len(place.opened) == 1 and place.token.kind == place.before().kind == "name" and before in "(,":
+        at = place.source.span(place.before().end, place.before().end)
+        return problem("`:` is missing between the parameter and its type", at, fix=("write `:`", [(at, ":")]))
+    if place.opened:
         return None
     if len(place.line) == 1 and place.token.text == "(":
         return problem(
             "this def has no name", place.span, help="name the callable: `def pkg.mod.fn(x: Tensor[B]): ...`"
         )
-    if place.takes("(") and place.before().kind in ("name", "number") and len(place.line) > 1 and not place.takes("["):
+    no_bracket = all(token.text != "(" for token in place.line)
+    if no_bracket and place.takes("(") and place.before().kind in ("name", "number") and len(place.line) > 1:
         at = place.source.span(place.before().end, place.before().end)
         return problem("parameters stand in brackets", at, "`(` is missing", help="`def f(x: Tensor[B]): ...`")
     return None

@@ -112,7 +112,10 @@ class Place:
         """The tokens of the logical line before the unexpected one, without newlines."""
         line: list[Token] = []
         depth = 0
-        for token in self._behind:
+        behind = list(self._behind)
+        while self.kind in ("_NL", "$END") and behind and behind[-1].kind == "newline":
+            behind.pop()  # comments and blank lines behind the line that ended too early
+        for token in behind:
             depth += (token.text in OPENERS) - (token.text in CLOSERS)
             if token.kind == "newline" and depth <= 0:
                 line, depth = [], 0

@@ -49,7 +49,7 @@ def typo(place: Place) -> Diagnostic | None:
 def equals(place: Place) -> Diagnostic | None:
     """Explains ``=`` for ``==``, and ``==`` or ``:`` for ``=``."""
     text, span = place.token.text, place.span
-    if text == "=" and place.takes("=="):
+    if text == "=" and place.takes("==") and place.word in ("where", "case", "def"):
         return problem("sizes are compared with `==`", span, fix=("write `==`", [(span, "==")]))
     if text in ("==", ":") and place.takes("=") and not place.opened:
         fix = ("write `=`", [(span, "=")])
@@ -206,17 +206,12 @@ def operand(place: Place) -> Diagnostic | None:
         span = place.span_of(before, token)
         meant = f"{before.text} * {token.text}"
         return problem(f"a product is written with `*`: `{meant}`", span, fix=(f"write `{meant}`", [(span, meant)]))
-    starts = token.kind in ("name", "number", "string") or token.text in ("(", "[", "{", "_", "?", "*", "-")
-    ends = before.kind in ("name", "number", "string") or before.text in (")", "]", "}", "_", "...")
+    starts = token.kind in ("name", "number", "string")
+    ends = before.kind in ("name", "number", "string") or before.text in (")", "]", "}", "...")
     if place.opened and starts and ends and place.takes(",") and token.text not in CLAUSES:
         at = place.source.span(before.end, before.end)
-        return problem(
-            "a comma is missing here",
-            at,
-            also=(place.span, "this begins the next item"),
-            fix=("write `,`", [(at, ",")]),
-            safe=False,
-        )
+        also = (place.span, "this begins the next item")
+        return problem("a comma is missing here", at, also=also, fix=("write `,`", [(at, ",")]), safe=False)
     return None
 
 
