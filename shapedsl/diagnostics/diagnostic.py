@@ -60,6 +60,7 @@ class Diagnostic:
         helps: Lines after ``= help:``; what to do.
         fix: Edits that cure it, if a machine can.
         core: For `contradiction`: the constraints at fault, as source texts.
+        core_of: How many constraints ``core`` was chosen from; 0 where that is not known.
         witness: Sizes that show the fault, by variable name.
     """
 
@@ -72,6 +73,7 @@ class Diagnostic:
     fix: Fix | None = None
     core: tuple[str, ...] = ()
     witness: tuple[tuple[str, int], ...] = ()
+    core_of: int = 0
 
     @property
     def span(self) -> Span | None:

@@ -24,6 +24,7 @@ class Details(TypedDict, total=False):
     fix: Fix | None
     core: Iterable[str]
     witness: Iterable[tuple[str, int]]
+    core_of: int
 
 
 class Report:
@@ -63,6 +64,7 @@ class Report:
         fix: Fix | None = None,
         core: Iterable[str] = (),
         witness: Iterable[tuple[str, int]] = (),
+        core_of: int = 0,
     ) -> None:
         """Adds a finding.
 
@@ -78,6 +80,7 @@ class Report:
             fix: Edits that cure it.
             core: Constraint texts of a contradiction.
             witness: Sizes that show the fault.
+            core_of: How many constraints ``core`` was chosen from.
         """
         annotations = [] if at is None else [Annotation(at, label)]
         annotations += [Annotation(span, text) for span, text in also if span is not None]
@@ -92,6 +95,7 @@ class Report:
                 fix,
                 tuple(core),
                 tuple(witness),
+                core_of,
             )
         )
 

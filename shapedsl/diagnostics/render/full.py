@@ -76,7 +76,8 @@ def _lines(diagnostic: Diagnostic, color: bool) -> Iterator[str]:
 def footers(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
     """Yields what stands below the source lines, as (title, text): core, witness, notes, helps, the fix."""
     if diagnostic.core:
-        yield "minimal core", "; ".join(diagnostic.core)
+        many = f"{len(diagnostic.core)} of {diagnostic.core_of} constraints: " if diagnostic.core_of else ""
+        yield "minimal core", many + "; ".join(diagnostic.core)
     if diagnostic.witness:
         yield "witness", ", ".join(f"{name} = {size}" for name, size in diagnostic.witness)
     for note in diagnostic.notes:
