@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from ..diagnostics import Report
 from ..ir import Signature
 from .absorb_facts import absorb_facts
-from .domains import Contradiction, Domains
+from .domains import Domains
 from .lowerable import lower
 from .propagate import propagate
 from .refute import refute
@@ -21,11 +21,11 @@ from .resolve import resolve
 from .simplify import simplify
 from .table import Facts, build_table
 
-Pass: TypeAlias = Callable[[Signature, Report], Signature]
+Pass: TypeAlias = "Callable[[Signature, Report], Signature | None]"  # None: no sizes satisfy it, nothing follows
 
 PASSES: Final[tuple[Pass, ...]] = (
     resolve,  # names, hints and divisors are checked; nothing changes
-    refute,  # contradictions are told, on what the user wrote; nothing changes
+    refute,  # contradictions are told, on what the user wrote; nothing changes, or nothing follows
     simplify,  # sizes and predicates in canonical form
     absorb_facts,  # single-variable constraints become declarations
 )
@@ -38,7 +38,8 @@ class Normal:
     Attributes:
         signature: The normal form.
         table: The facts of each variable, by name, sorted; what follows from several constraints is in it.
-        contradictory: Whether no sizes satisfy it; then the table says only what the kinds say.
+        contradictory: Whether no sizes satisfy it; then ``signature`` is as it was, and the table says
+            only what the kinds say.
     """
 
     signature: Signature
@@ -54,11 +55,11 @@ def normalize(signature: Signature, report: Report) -> Normal:
         report: Receives wrong names, hints, divisors, and contradictions.
     """
     for each in PASSES:
-        signature = each(signature, report)
-    try:
-        domains = propagate(signature.variables, [constraint.predicate for constraint in signature.constraints])
-    except Contradiction:
-        return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
+        after = each(signature, report)
+        if after is None:
+            return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
+        signature = after
+    domains = propagate(signature.variables, [constraint.predicate for constraint in signature.constraints])
     return Normal(signature, build_table(signature, domains))
 
 

@@ -245,7 +245,8 @@ def _single(polynomial: Terms, name: str) -> tuple[Size, int, int] | None:
     match [(monomial, coefficient) for monomial, coefficient in polynomial.items() if monomial]:
         case [((Apply(op=op, args=(dividend, Const(value=by))),), 1)] if op.name == name and by > 0:
             return dividend, by, polynomial.get((), 0)
-    return None
+        case _:
+            return None
 
 
 def _modulo(left: Terms, right: Terms, box: Box) -> Terms:
@@ -287,6 +288,8 @@ def _opened(polynomial: Terms, modulus: int, box: Box) -> Terms:
         match monomial:
             case (Apply(op=op, args=(dividend, Const(value=by))),) if op.name == "%" and by and by % modulus == 0:
                 result = add(add(result, {monomial: -coefficient}), _terms(dividend, box), coefficient)
+            case _:
+                pass
     return result
 
 
@@ -313,6 +316,8 @@ def tidied(polynomial: Terms, box: Box = NO_BOX) -> Terms:
                     continue
                 rest = add(add(polynomial, {monomial: -coefficient}), inner, -times)
                 return tidied(add(rest, _remainder(inner, by, box), times), box)
+            case _:
+                pass
     return polynomial
 
 

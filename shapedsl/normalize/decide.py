@@ -316,11 +316,11 @@ class _Relaxation:
 
     domains: Domains
     budget: Budget
-    rows: list[Row] = field(default_factory=list)
-    choices: list[list[list[Row]]] = field(default_factory=list)
-    nonlinear: set[str] = field(default_factory=set)
-    unknowns: dict[Monomial, str] = field(default_factory=dict)
-    products: list[tuple[str, str, str]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list[Row])
+    choices: list[list[list[Row]]] = field(default_factory=list[list[list[Row]]])
+    nonlinear: set[str] = field(default_factory=set[str])
+    unknowns: dict[Monomial, str] = field(default_factory=dict[Monomial, str])
+    products: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def add(self, predicate: Predicate) -> None:
         """Adds one canonical predicate; what cannot be said is left out."""

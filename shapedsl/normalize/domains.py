@@ -64,9 +64,9 @@ class Domains:
         changed: Names whose domain shrank since `take_changed`.
     """
 
-    of: dict[str, Domain] = field(default_factory=dict)
-    box: dict[str, Interval] = field(default_factory=dict)
-    changed: dict[str, None] = field(default_factory=dict)
+    of: dict[str, Domain] = field(default_factory=dict[str, Domain])
+    box: dict[str, Interval] = field(default_factory=dict[str, Interval])
+    changed: dict[str, None] = field(default_factory=dict[str, None])
 
     @staticmethod
     def of_variables(variables: Iterable[Variable]) -> Domains:

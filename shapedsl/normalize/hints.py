@@ -61,7 +61,7 @@ def _outside_declared(hint: _Hint, constraints: Iterable[Constraint], report: Re
                 at.append(constraint.span)
     if _allows(hint.value, interval, modulus, residue):
         return False
-    wanted = []
+    wanted: list[str] = []
     if not interval.low <= hint.value <= interval.high:
         low = "-inf" if interval.low == -inf else str(interval.low)
         high = "inf" if interval.high == inf else str(interval.high)

@@ -23,7 +23,7 @@ from .domains import NOTHING, Contradiction, Domains, Reasons
 from .intervals import Bound, Interval, ceil_div, floor_div, interval_of
 from .polynomial import Monomial, Terms, add, constant, monomial_interval, scale
 
-MOST_CHANGES = 40  # of one variable
+MOST_CHANGES = 16  # of one variable
 MOST_DEPTH = 12  # of nested // and max
 
 

@@ -19,7 +19,7 @@ The core is deletion-minimal: without any one of its constraints no contradictio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -28,10 +28,15 @@ from ..ir import Compare, Const, Constraint, Origin, Predicate, Signature, Varia
 from ..ir.walk import evaluate, free_vars
 from ..ir.write import write_predicate
 from .comparisons import FALSE
+from .decide import find_sizes
 from .domains import Contradiction
 from .facts import fact_of
 from .propagate import propagate
+from .signs import negative_dims
 from .simplify import simplify_predicate, split
+
+WORK = 10_000  # units of `linear.Budget` for each group of constraints
+MOST_TRIALS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,56 +52,103 @@ class Refutation:
     variable: str | None
 
 
-def refute(signature: Signature, report: Report) -> Signature:
-    """Returns ``signature`` unchanged; ``report`` receives ``contradiction`` if no sizes satisfy it.
+def refute(signature: Signature, report: Report) -> Signature | None:
+    """Returns ``signature`` unchanged, or None if no sizes satisfy it.
 
     Args:
         signature: Resolved.
-        report: Receives the finding.
+        report: Receives ``contradiction``, unless ``negative-dim`` has told of it.
     """
+    if any(negative_dims(signature)):
+        return None
     refutation = refutation_of(signature.variables, signature.constraints)
-    if refutation is not None:
-        report_contradiction(refutation, signature, report)
-    return signature
+    if refutation is None:
+        return signature
+    report_contradiction(refutation, signature, report)
+    return None
 
 
 def refutation_of(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | None:
     """Returns why no sizes satisfy ``constraints``, or None if no reason was found."""
-    variables = tuple(variables)
-    parts = [split(simplify_predicate(constraint.predicate)) for constraint in constraints]
+    search = _Search(tuple(variables), [split(simplify_predicate(constraint.predicate)) for constraint in constraints])
+    found = search.clash(range(len(constraints)))
+    if found is None:
+        return None
+    core, variable = _minimal(found, search)
+    return Refutation(tuple(constraints[at] for at in core), variable)
 
-    def clash(at: Iterable[int]) -> tuple[list[int], str | None] | None:
-        """Returns which of the constraints ``at`` clash, not necessarily minimal."""
-        owners = [owner for owner in at for _ in parts[owner]]
-        predicates = [part for owner in at for part in parts[owner]]
+
+@dataclass(slots=True)
+class _Search:
+    """Looks for clashes among some of the constraints.
+
+    Attributes:
+        variables: Their kinds count.
+        parts: Of each constraint, its canonical conjuncts.
+        trials: How many more clashes may be looked for.
+    """
+
+    variables: tuple[Variable, ...]
+    parts: list[tuple[Predicate, ...]]
+    trials: int = MOST_TRIALS
+
+    def clash(self, at: Iterable[int]) -> tuple[list[int], str | None] | None:
+        """Returns which of the constraints ``at`` clash, not necessarily minimal, and the variable of which nothing is left."""
+        self.trials -= 1
+        owners = [owner for owner in at for _ in self.parts[owner]]
+        predicates = [part for owner in at for part in self.parts[owner]]
         for owner, predicate in zip(owners, predicates, strict=True):
             if predicate == FALSE:
                 return [owner], None
         names = {name for predicate in predicates for name in free_vars(predicate)}
+        variables = [v for v in self.variables if v.name in names]
         try:
-            propagate([v for v in variables if v.name in names], predicates)
+            propagate(variables, predicates)
         except Contradiction as contradiction:
             return sorted({owners[reason] for reason in contradiction.reasons}), contradiction.variable
+        for group in _groups(predicates):
+            together = [predicates[each] for each in group]
+            if find_sizes([v for v in variables if v.name in names], together, work=WORK) is None:
+                return sorted({owners[each] for each in group}), None
         return None
 
-    found = clash(range(len(constraints)))
-    if found is None:
-        return None
-    core, variable = _minimal(found, clash)
-    return Refutation(tuple(constraints[at] for at in core), variable)
+
+def _groups(predicates: Sequence[Predicate]) -> list[list[int]]:
+    """Returns the indices of predicates that share variables; groups that speak of one variable are left out.
+
+    What one variable's ranges and residues say about each other, `propagate` has seen.
+    """
+    group_of: dict[str, list[int]] = {}
+    relations: set[int] = set()
+    for at, predicate in enumerate(predicates):
+        names = dict.fromkeys(free_vars(predicate))
+        merged = [at]
+        for name in names:
+            if (old := group_of.get(name)) is not None and old is not merged:
+                merged += (each for each in old if each not in merged)
+                for other, group in group_of.items():
+                    if group is old:
+                        group_of[other] = merged
+            group_of[name] = merged
+        if fact_of(predicate) is None:
+            relations.add(at)
+    distinct = {id(group): sorted(group) for group in group_of.values()}
+    return [group for group in distinct.values() if relations.intersection(group)]
 
 
-def _minimal(
-    found: tuple[list[int], str | None], clash: Callable[[Iterable[int]], tuple[list[int], str | None] | None]
-) -> tuple[list[int], str | None]:
-    """Deletes constraints for as long as the others still clash."""
+def _minimal(found: tuple[list[int], str | None], search: _Search) -> tuple[list[int], str | None]:
+    """Deletes constraints, many at once first, for as long as the others still clash."""
     core, variable = found
-    for candidate in reversed(core):
-        if candidate not in core:
-            continue
-        without = clash([at for at in core if at != candidate])
-        if without is not None:
-            core, variable = without
+    size = len(core) // 2
+    while size:
+        for start in range(len(core), 0, -size):
+            gone = set(core[max(0, start - size) : start])
+            if not gone or search.trials < 0:
+                continue
+            without = search.clash([at for at in core if at not in gone])
+            if without is not None:
+                core, variable = without
+        size //= 2
     return core, variable
 
 
@@ -109,16 +161,16 @@ def report_contradiction(refutation: Refutation, signature: Signature, report: R
     spans = {span for span, _ in annotations}
     annotations += [note for note in notes if note[0] not in spans]
     main = next((at for at, (span, _) in enumerate(annotations) if span is not None), 0)
-    size_note = [] if len(stated) == len(core) else [f"{len(core)} of {len(stated)} constraints are enough"]
     report.error(
         "contradiction",
         "no shape satisfies this spec",
         at=annotations[main][0] or signature.span,
         label=annotations[main][1],
         also=[*annotations[:main], *annotations[main + 1 :]],
-        note=[*_kind_notes(refutation, signature), *size_note],
+        note=_kind_notes(refutation, signature),
         help=_help(refutation, signature),
         core=[c.text or write_predicate(c.predicate) for c in refutation.core],
+        core_of=len(stated),
     )
 
 
@@ -168,7 +220,7 @@ def _help(refutation: Refutation, signature: Signature) -> list[str]:
             wished = (_move(upper, name, low, "raise", "upper"), _move(lower, name, high, "lower", "lower"))
             moves = sorted((move for move in wished if move), key=lambda move: move.startswith("use"))
             if moves:
-                return [", or ".join(moves)]
+                return [", or ".join(moves).replace(", or use ", ", or ", moves[0].startswith("use"))]
     if len(refutation.core) > 1:
         return ["change or delete one of these constraints"]
     return ["delete this constraint"]
@@ -185,6 +237,8 @@ def _residue(signature: Signature, name: str) -> tuple[int, int]:
 
 def _move(constraint: Constraint, name: str, value: int, verb: str, end: str) -> str | None:
     """Returns the change of ``constraint`` under which ``name`` may be ``value``."""
+    if constraint.origin is Origin.DIM:
+        return None
     if constraint.origin is Origin.DECLARED:
         return f"{verb} {name}'s {end} bound to {value}"
     match constraint.predicate:
