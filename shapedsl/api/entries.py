@@ -58,7 +58,6 @@ def compile(
 
     require_options(torch_compile_kwargs)
     found = _selected(as_spec(spec, fn), case)
-    require_parameters(fn, found.signature)
     return compile_callable(fn, found.signature, lower_expanded, **torch_compile_kwargs)
 
 

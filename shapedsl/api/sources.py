@@ -111,6 +111,11 @@ def spec_of(target: Callable[..., Any]) -> Spec | None:
     Raises:
         ShapeError: The annotations are wrong.
     """
+    return _carried(target, warn_ignored=True)
+
+
+def _carried(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
+    """Returns what `spec_of` does; an entry point of ours obeys the spec wherever it lies, and warns of nothing."""
     from ..frontends.annotated import read_callable
     from ..targets.ignored import warn_if_ignored
 
@@ -122,7 +127,8 @@ def spec_of(target: Callable[..., Any]) -> Spec | None:
     if signature is not None:
         pipeline.resolve(signature, report)
     report.raise_errors()
-    warn_if_ignored(target, signature, report)
+    if warn_ignored:
+        warn_if_ignored(target, signature, report)
     warn(report)
     return None if signature is None else Spec(signature, report.diagnostics)
 
@@ -140,7 +146,7 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> 
         TypeError: ``spec`` is none of these.
     """
     if spec is None:
-        found = None if target is None else spec_of(target)
+        found = None if target is None else _carried(target, warn_ignored=False)
         if found is None:
             raise _error("unknown-spec", f"`{_name(target)}` has no spec", "annotate it, or pass `spec=`")
         return found
