@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from .codes import CODES
 from .diagnostic import Annotation, Diagnostic, Fix, Severity
+from .silence import is_silenced
 from .span import Span
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ class Details(TypedDict, total=False):
 class Report:
     """Collects diagnostics in the order they were found. Passes add to it and never raise for bad input."""
 
-    __slots__ = ("_diagnostics",)
+    __slots__ = ("_diagnostics", "_seen")
 
     def __init__(self, diagnostics: Iterable[Diagnostic] = ()) -> None:
         self._diagnostics: list[Diagnostic] = list(diagnostics)
+        self._seen = set(self._diagnostics)
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Appends ``diagnostic``, unless the same finding is there already (several defs share one line)."""
+        """Appends ``diagnostic``, unless it is silenced, or there already (several defs share one line)."""
         if diagnostic.code not in CODES:
             raise KeyError(diagnostic.code)
-        if diagnostic not in self._diagnostics:
+        if diagnostic not in self._seen and not is_silenced(diagnostic):
+            self._seen.add(diagnostic)
             self._diagnostics.append(diagnostic)
 
     def error(self, code: str, message: str, **details: Unpack[Details]) -> None:
