@@ -34,7 +34,7 @@ class AttachedSpec:
         """
         real = self._real
         if real is None:
-            from .api import lower_attached  # the whole compiler; only now
+            from .api.entries import lower_attached  # the whole compiler; only now
 
             real = self._real = lower_attached(self.function)
         return real

@@ -174,7 +174,7 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
         torch = sys.modules.get("torch")
         if torch is None or not torch.compiler.is_compiling():
             if checker is None:
-                from .api import checker_of
+                from .api.entries import checker_of
 
                 checker = checker_of(function)
             checker(*args, **kwargs)
