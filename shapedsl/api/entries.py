@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
+from ..targets.tensors import torch_for
 from .callables import arguments_of, python_signature, require_parameters
 from .sources import as_spec
-from .spec import Spec, torch_tensors, warn
+from .spec import Spec, warn
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -53,7 +54,7 @@ def compile(
     """
     if fn is None:
         return lambda target: compile(target, spec, case=case, **torch_compile_kwargs)
-    torch_tensors("compiling")
+    torch_for("compiling")
     from ..targets.entry.compile import compile_callable, require_options
 
     require_options(torch_compile_kwargs)
@@ -89,7 +90,7 @@ def export(
             one), ``specialized-dim`` (a size became a number), ``extra-assumption`` (it demands what
             the spec does not imply).
     """
-    torch_tensors("exporting")
+    torch_for("exporting")
     from ..targets.entry.export import export as export_lowered
 
     found = _selected(as_spec(spec, fn), case)
@@ -119,7 +120,7 @@ def make_fx(
     Raises:
         ShapeError: The spec is wrong; when called: the example does not satisfy it, or torch cannot trace under it.
     """
-    torch_tensors("tracing")
+    torch_for("tracing")
     from ..targets.entry.make_fx import make_fx as trace_lowered
 
     found = _selected(as_spec(spec, fn), case)
@@ -161,7 +162,7 @@ def _checker(spec: Spec, fn: Callable[..., Any]) -> Callable[..., None]:
     from ..runtime.check import checker
 
     require_parameters(fn, spec.signature)
-    return checker(spec.signature, torch_tensors("checking inputs"), python_signature(fn, spec.signature))
+    return checker(spec.signature, torch_for("checking inputs"), python_signature(fn, spec.signature))
 
 
 def _lower_example(

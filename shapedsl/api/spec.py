@@ -11,6 +11,7 @@ from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
 from ..ir import Module, Signature
 from ..ir.json import to_json
 from ..ir.write import write_module, write_signature
+from ..targets.tensors import torch_for
 
 if TYPE_CHECKING:
     from torch.fx.experimental.dynamic_spec import ShapesSpec
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ..ir.expanded import Lowered
     from ..normalize import Normal
     from ..runtime.bind import Sizes
-    from ..runtime.tensors import Tensors
 
 
 class Spec:
@@ -86,7 +86,7 @@ class Spec:
         if self._check is None:
             from ..runtime.check import checker
 
-            self._check = checker(self._signature, torch_tensors("checking inputs"))
+            self._check = checker(self._signature, torch_for("checking inputs"))
         self._check(*args, **kwargs)
 
     def bind(self, *args: Any, **kwargs: Any) -> Sizes:
@@ -99,7 +99,7 @@ class Spec:
         if self._bind is None:
             from ..runtime.bind import binder
 
-            self._bind = binder(self._signature, torch_tensors("binding inputs"))
+            self._bind = binder(self._signature, torch_for("binding inputs"))
         return self._bind(*args, **kwargs)
 
     def to_torch(
@@ -138,7 +138,7 @@ class Spec:
         Raises:
             ShapeError: As `to_torch`.
         """
-        torch_tensors("lowering a spec")
+        torch_for("lowering a spec")
         from ..targets.shapes_spec import write
 
         signature = self.selected(case)[0]
@@ -244,28 +244,6 @@ def warn(report: Report) -> None:
     for diagnostic in report:
         if diagnostic.severity is Severity.WARNING:
             warnings.warn(str(ShapeError([diagnostic])), ShapeWarning, stacklevel=4)
-
-
-def torch_tensors(purpose: str) -> Tensors:
-    """Returns what a tensor is.
-
-    Raises:
-        ImportError: torch is not installed; the message says that ``purpose`` needs it.
-    """
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise ImportError(f"{purpose} needs PyTorch 2.14 or newer: pip install 'shapedsl[torch]'") from None
-    if not hasattr(torch.fx.experimental, "dynamic_spec"):
-        from importlib.util import find_spec
-
-        if find_spec("torch.fx.experimental.dynamic_spec") is None:
-            raise ImportError(f"{purpose} needs PyTorch 2.14 or newer; this is {torch.__version__}")
-    from ..targets.tensors import torch_tensors as tensors
-
-    return tensors()
 
 
 def is_tensor(value: object) -> bool:

@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 import functools
+from importlib.util import find_spec
 
 from ..ir.dtypes import DTYPES
 from ..runtime.tensors import Tensors
+
+
+def torch_for(purpose: str) -> Tensors:
+    """Returns what a tensor is.
+
+    Raises:
+        ImportError: torch is not installed or too old; the message says that ``purpose`` needs it.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(f"{purpose} needs PyTorch 2.14 or newer: pip install 'shapedsl[torch]'") from None
+    try:
+        spec = find_spec("torch.fx.experimental.dynamic_spec")
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None:
+        raise ImportError(f"{purpose} needs PyTorch 2.14 or newer; this is {torch.__version__}")
+    return torch_tensors()
 
 
 @functools.cache
