@@ -29,10 +29,8 @@ from .ir.expand import expand
 from .ir.expanded import Expanded, Lowered
 
 if TYPE_CHECKING:
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule
-
     from .normalize import Normal
+    from .targets.compare import Program
 
 
 def read(
@@ -173,9 +171,7 @@ def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, 
     return found
 
 
-def compare_program(
-    program: ExportedProgram | GraphModule, lowered: Lowered, report: Report, allowed: Collection[str] = ()
-) -> None:
+def compare_program(program: Program, lowered: Lowered, report: Report, allowed: Collection[str] = ()) -> None:
     """A program and the spec it was made with: what it demands and the spec does not imply is reported.
 
     Args:

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import GraphModule
 
+    Program: TypeAlias = "ExportedProgram | GraphModule"
+
 # None: implied; sizes that show it is not; or the reason why neither was found
 Refutation: TypeAlias = "Mapping[str, int] | str | None"
 
 
 def compare(
-    program: ExportedProgram | GraphModule,
+    program: Program,
     lowered: Lowered,
     refute: Callable[[Predicate, tuple[Predicate, ...]], Refutation],
     report: Report,
