@@ -32,7 +32,7 @@ from ..ir.expand import expand
 from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_dim
-from .plan import Bind, Solve, Step, Verify, plan
+from .plan import Bind, Combine, Solve, Step, Verify, plan
 from .tensors import Tensors
 
 
@@ -112,6 +112,8 @@ class _Sizes:
                         self.mismatch(step, size, f"`{write_dim(size)}` for some `{name}`", skip=name)
                     else:
                         self.sizes[name] = value
+                case Combine():
+                    self.combine(step)
                 case Verify(size=size):
                     if not self.sizes.keys() >= set(free_vars(size)):
                         continue  # an earlier step failed, and was reported
@@ -121,6 +123,30 @@ class _Sizes:
                     elif expected != actual:
                         text = write_dim(size)
                         self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
+
+    def combine(self, step: Combine) -> None:
+        total = 0
+        for factor, slot, rest, size in step.terms:
+            known = self.value(rest)
+            if known is None:
+                return self.undefined(step, size)
+            total += factor * (self.shapes[slot.leaf][slot.axis] - known)
+        value, remainder = divmod(total, step.divisor)
+        if not remainder:
+            self.sizes[step.variable] = value
+            return None
+        places = [(self.expanded.leaves[slot.leaf], slot, size) for _, slot, _, size in step.terms]
+        self.report.error(
+            "shape-violation",
+            " and ".join(
+                f"`{leaf.place(slot.axis)}` is {self.shapes[slot.leaf][slot.axis]}" for leaf, slot, _ in places
+            )
+            + f", expected {' and '.join(f'`{write_dim(size)}`' for _, _, size in places)} for some `{step.variable}`",
+            at=places[0][2].span or places[0][0].span,
+            also=[(size.span, "") for _, _, size in places[1:]],
+            witness=self.witness(),
+        )
+        return None
 
     def value(self, size: Size) -> int | None:
         """Returns the value of ``size``, or None where a divisor is 0 or a variable is not known."""

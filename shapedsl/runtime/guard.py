@@ -41,7 +41,7 @@ from ..ir.expanded import Expanded
 from ..ir.structure import INT64_MAX, INT64_MIN
 from ..ir.walk import free_vars
 from .code import Code
-from .plan import Bind, Plan, Slot, Solve, Verify, plan
+from .plan import Bind, Combine, Plan, Slot, Solve, Verify, plan
 from .tensors import Tensors
 
 
@@ -90,7 +90,8 @@ class _Writer:
     def write(self, *, where: bool) -> Guard:
         expanded, sizes = self.expanded, self.guard.sizes
         steps = plan(expanded.leaves, (name for name, _ in expanded.lengths))
-        self.used = {step.slot for step in steps.steps}
+        for step in steps.steps:
+            self.used.update([step.slot] if not isinstance(step, Combine) else (slot for _, slot, _, _ in step.terms))
         for param in expanded.signature.params:
             self._visit(param.type, self.roots[param.name])
         sizes.update((name, str(n)) for name, n in expanded.lengths)
@@ -190,20 +191,25 @@ class _Writer:
                     sizes[name] = slot
                 case Verify(size=size):
                     tests.append(f"{slot} == {self.code.size(size, sizes)}")
-                case Solve(variable=name):
-                    sizes[name] = self._solve(step, slot)
+                case Solve(variable=name, coefficient=coefficient, rest=rest):
+                    sizes[name] = self._quotient(f"{slot} - {self.code.size(rest, sizes)}", coefficient)
+                case Combine(variable=name, terms=terms, divisor=divisor):
+                    sum_ = " + ".join(
+                        f"{factor} * ({self.slots[at]} - {self.code.size(rest, sizes)})"
+                        for factor, at, rest, _ in terms
+                    )
+                    sizes[name] = self._quotient(sum_, divisor)
         return tests
 
-    def _solve(self, step: Solve, slot: str) -> str:
-        rest = self.code.size(step.rest, self.guard.sizes)
+    def _quotient(self, dividend: str, divisor: int) -> str:
+        """Writes an exact division; returns the local variable of its result."""
         value, remainder = self.code.local(), self.code.local()
-        if step.coefficient == 1:
-            self.guard.lines.append(f"{value} = {slot} - {rest}")
-        elif step.coefficient == -1:
-            self.guard.lines.append(f"{value} = {rest} - {slot}")
+        if divisor == 1:
+            self.guard.lines.append(f"{value} = {dividend}")
+        elif divisor == -1:
+            self.guard.lines.append(f"{value} = -({dividend})")
         else:
-            divmod_ = self.code.use(divmod, "divmod")
-            self.guard.lines.append(f"{value}, {remainder} = {divmod_}({slot} - {rest}, {step.coefficient})")
+            self.guard.lines.append(f"{value}, {remainder} = {self.code.use(divmod, 'divmod')}({dividend}, {divisor})")
             self._require(f"{remainder} == 0")
         return value
 

@@ -10,18 +10,22 @@ After::
     Solve(B, x.shape[0] == 2 * B + 1)
 
 A bare use binds; then every dim that is linear in one unknown with a constant coefficient is solved,
-as long as there are any; whatever is left is verified.
+as long as there are any; then a system of such dims, by elimination (``A + B`` and ``A - B``); whatever
+is left is verified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 from typing import TypeAlias
 
-from ..ir import Apply, Const, Size, Static, Var, Variadic
+from ..ir import Apply, Const, Size, Static, Var
 from ..ir.expanded import Leaf
 from ..ir.walk import free_vars, substitute_size
+from .linear import eliminate, linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,27 @@ class Verify:
     size: Size
 
 
-Step: TypeAlias = "Bind | Solve | Verify"
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """``divisor * variable`` is the sum of ``factor * (the slot's size - rest)`` over ``terms``.
+
+    Attributes:
+        variable: What becomes known.
+        terms: ``(factor, slot, rest, size)``; ``rest`` is known, ``size`` is what the slot's dim says in full.
+        divisor: Above 0.
+    """
+
+    variable: str
+    terms: tuple[tuple[int, Slot, Size, Size], ...]
+    divisor: int
+
+    @property
+    def slot(self) -> Slot:
+        """The first slot that takes part."""
+        return self.terms[0][1]
+
+
+Step: TypeAlias = "Bind | Solve | Combine | Verify"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +126,24 @@ def plan(leaves: Iterable[Leaf], known: Iterable[str] = ()) -> Plan:
                     waiting.append((slot, dim))
                 case _:
                     raise TypeError(f"not expanded: {dim!r}")
-    progress = True
-    while progress:
-        progress = False
+    verified: list[tuple[Slot, Size]] = []
+    while True:
+        step: Solve | Combine | None = None
         for at, (slot, size) in enumerate(waiting):
             step = _solve(slot, size, solved)
             if step is not None:
-                steps.append(step)
-                places[step.variable] = slot
-                solved.add(step.variable)
                 del waiting[at]
-                progress = True
                 break
-    steps += [Verify(slot, size) for slot, size in waiting if solved.issuperset(free_vars(size))]
+        else:
+            step = _combine(waiting, solved)
+            if step is None:
+                break
+            verified += waiting  # an equation that solved something in combination must still hold by itself
+        steps.append(step)
+        places[step.variable] = step.slot
+        solved.add(step.variable)
+    rest = dict.fromkeys([*verified, *waiting])
+    steps += [Verify(slot, size) for slot, size in rest if solved.issuperset(free_vars(size))]
     return Plan(tuple(steps), places)
 
 
@@ -129,38 +158,31 @@ def _solve(slot: Slot, size: Size, solved: set[str]) -> Solve | None:
     return Solve(name, slot, coefficient, substitute_size(size, {name: Const(0)}), size)
 
 
-def linear(size: Size, name: str) -> int | None:
-    """Returns ``k`` if ``size`` is ``k * name + (something without name)`` for a constant ``k``, else None."""
-    match size:
-        case Const() | Variadic():
-            return 0
-        case Var(name=other):
-            return int(other == name)
-        case Apply(op=op, args=args):
-            parts = [linear(arg, name) for arg in args]
-            if not any(part != 0 for part in parts):
-                return 0
-            if any(part is None for part in parts):
-                return None
-            first, *others = (part or 0 for part in parts)
-            match op.name:
-                case "+":
-                    return first + others[0]
-                case "-":
-                    return first - others[0]
-                case "neg":
-                    return -first
-                case "*":
-                    return _scaled(args, first, others[0])
-                case _:
-                    return None
-
-
-def _scaled(factors: tuple[Size, ...], left: int, right: int) -> int | None:
-    match factors:
-        case (Const(value=value), _):
-            return value * right
-        case (_, Const(value=value)):
-            return value * left
-        case _:
-            return None
+def _combine(equations: list[tuple[Slot, Size]], solved: set[str]) -> Combine | None:
+    """Returns a variable that several dims determine together, by Gauss-Jordan elimination."""
+    rows: list[tuple[Slot, Size, dict[str, int]]] = []
+    for slot, size in equations:
+        unknown = sorted({name for name in free_vars(size) if name not in solved})
+        coefficients = {name: linear(size, name) for name in unknown}
+        if coefficients and all(coefficient is not None for coefficient in coefficients.values()):
+            rows.append((slot, size, {name: coefficient or 0 for name, coefficient in coefficients.items()}))
+    names = sorted({name for _, _, row in rows for name in row})
+    # each row: its coefficients, then which combination of the equations it is
+    matrix = [
+        [Fraction(row.get(name, 0)) for name in names] + [Fraction(int(i == j)) for j in range(len(rows))]
+        for i, (_, _, row) in enumerate(rows)
+    ]
+    eliminate(matrix, len(names))
+    for row in matrix:
+        nonzero = [column for column in range(len(names)) if row[column]]
+        if len(nonzero) == 1:
+            shares = row[len(names) :]
+            divisor = lcm(*(share.denominator for share in shares))
+            zero = {name: Const(0) for name in names}
+            terms = tuple(
+                (int(share * divisor), slot, substitute_size(size, zero), size)
+                for share, (slot, size, _) in zip(shares, rows, strict=True)
+                if share
+            )
+            return Combine(names[nonzero[0]], terms, divisor)
+    return None

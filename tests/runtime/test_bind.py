@@ -32,6 +32,17 @@ def bind(text: str, *args: Any, **kwargs: Any) -> Sizes:
         ("const HD, NL = _\ndef f(x: [Tensor[HD]] * NL): ...", ([T(64), T(64)],), {"HD": 64, "NL": 2}),
         ("def f(x: Tensor[B], m: Tensor[M] | None): ...", (T(3), None), {"B": 3}),
         ("def f(x: Tensor[P + T], y: Tensor[T]): ...", (T(10), T(4)), {"P": 6, "T": 4}),
+        ("def f(x: Tensor[A + B], y: Tensor[A - B]): ...", (T(7), T(3)), {"A": 5, "B": 2}),
+        (
+            "def f(x: Tensor[A + B], y: Tensor[B + C], z: Tensor[A + C]): ...",
+            (T(3), T(5), T(4)),
+            {"A": 1, "B": 2, "C": 3},
+        ),
+        (
+            "def f(x: Tensor[2 * A + 3 * B + K], y: Tensor[A + B], k: Tensor[K]): ...",
+            (T(19), T(5), T(7)),
+            {"A": 3, "B": 2, "K": 7},
+        ),
         ("def f(): ...", (), {}),
     ],
 )

@@ -120,6 +120,19 @@ def test_solved_in_any_order() -> None:
     assert message(text, T(10), T(11), T(1)) == "`a.shape[0]` is 10, expected `A + 2 * B` for some `B`"
 
 
+def test_systems_of_dims() -> None:
+    text = "dim A, B\ndef f(x: Tensor[A + B], y: Tensor[A - B], z: Tensor[A * B]):\n    where B >= 1"
+    check(text, T(7), T(3), T(10))
+    assert message(text, T(7), T(2), T(0)) == (
+        "`x.shape[0]` is 7 and `y.shape[0]` is 2, expected `A + B` and `A - B` for some `A`"
+    )
+    assert message(text, T(7), T(7), T(0)) == "`B` is 0, expected `B >= 1`"
+    assert message(text, T(7), T(3), T(11)) == "`z.shape[0]` is 11, expected `A * B` = 10"
+    assert message("def f(x: Tensor[2 * N], y: Tensor[3 * N]): ...", T(4), T(9)) == (
+        "`y.shape[0]` is 9, expected `3 * N` = 6"
+    )
+
+
 def test_dtypes() -> None:
     text = "type F = floating\ndef f(x: F[B], y: F[B], i: int64[B], z: float32): ..."
     ok = (T(1), T(1), T(1, dtype="int64"), T(1, 2, 3))
