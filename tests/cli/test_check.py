@@ -1,0 +1,119 @@
+"""``shapedsl check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .helpers import BROKEN, FIRST, run
+
+
+def test_a_clean_file(tmp_path: Path) -> None:
+    file = tmp_path / "first.shapes"
+    file.write_text(FIRST)
+    result = run("check", file)
+    assert (result.exit_code, result.output) == (0, "1 spec: no findings\n")
+
+
+def test_findings_exit_with_1(tmp_path: Path) -> None:
+    file = tmp_path / "broken.shapes"
+    file.write_text(BROKEN)
+    result = run("check", file)
+    assert result.exit_code == 1
+    assert result.output == (
+        "error[syntax-error]: sizes are compared with `==`\n"
+        f"  --> {file}:3:13\n"
+        " 3 |     where B = 3\n"
+        "   |             ^\n"
+        "   = help: write `==`\n"
+        "\n"
+        "1 error, 1 can be fixed with --fix\n"
+    )
+
+
+def test_standard_input() -> None:
+    assert run("check", "-", text=FIRST).exit_code == 0
+    result = run("check", "--format", "concise", "-", text=BROKEN)
+    assert (result.exit_code, result.output) == (
+        1,
+        "<stdin>:3:13: error[syntax-error] sizes are compared with `==`\n",
+    )
+
+
+WARNED = "def f(x: Tensor[batch], y: Tensor[batch], z: Tensor[btach]): ...\n"
+
+
+def test_warnings_count_only_under_strict() -> None:
+    assert run("check", "-", text=WARNED).exit_code == 0
+    assert run("check", "--strict", "-", text=WARNED).exit_code == 1
+    assert "1 warning" in run("check", "-", text=WARNED).output
+
+
+@pytest.mark.parametrize("format_", ["json", "sarif"])
+def test_machine_formats_are_one_document(format_: str, tmp_path: Path) -> None:
+    (tmp_path / "a.shapes").write_text(BROKEN)
+    (tmp_path / "b.shapes").write_text(BROKEN)
+    result = run("check", "--format", format_, tmp_path / "a.shapes", tmp_path / "b.shapes")
+    document = json.loads(result.output)
+    found = document["diagnostics"] if format_ == "json" else document["runs"][0]["results"]
+    assert (result.exit_code, len(found)) == (1, 2)
+
+
+def test_github_annotations() -> None:
+    assert run("check", "--format", "github", "-", text=BROKEN).output.startswith("::error file=<stdin>,line=3,")
+
+
+def test_consts_are_overridden() -> None:
+    text = "const LIMIT = 8\ndim B in [16, 32]\ndef f(x: Tensor[B]):\n    where B <= LIMIT\n"
+    assert run("check", "-", text=text).exit_code == 1
+    assert run("check", "--const", "LIMIT=64", "-", text=text).exit_code == 0
+
+
+@pytest.mark.parametrize("value", ["LIMIT", "LIMIT=", "=3", "LIMIT=x", "LIMIT=1.5", "LIMIT=" + "9" * 10_000, "N=²"])
+def test_a_bad_const_is_misuse(value: str) -> None:
+    result = run("check", "--const", value, "-", text=FIRST)
+    assert result.exit_code == 2
+    assert "is not NAME=INTEGER" in result.output
+
+
+def test_imports_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "common.shapes").write_text("dim B in [1, 64]\n")
+    (tmp_path / "net.shapes").write_text('from "common.shapes" import B\ndef f(x: Tensor[B]): ...\n')
+    assert run("check", tmp_path / "net.shapes").exit_code == 0
+
+
+def test_every_file_is_checked_and_one_file_once(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.shapes", tmp_path / "bad.shapes"
+    good.write_text(FIRST)
+    bad.write_text(BROKEN)
+    assert run("check", bad, good, bad).output.count("error[syntax-error]") == 1
+
+
+class TestFix:
+    def test_safe_fixes_are_written(self, tmp_path: Path) -> None:
+        file = tmp_path / "broken.shapes"
+        file.write_text("def f(x: Tensor(B, D))\n    where B = 3 && D <> 2  # keep me\n    wher B =< 9\n")
+        result = run("check", "--fix", file)
+        assert file.read_text() == "def f(x: Tensor[B, D]):\n    where B == 3 and D != 2  # keep me\n    where B <= 9\n"
+        assert result.exit_code == 0
+        assert "fixed" in result.output
+
+    def test_what_cannot_be_fixed_is_still_reported(self, tmp_path: Path) -> None:
+        file = tmp_path / "broken.shapes"
+        file.write_text("def f(x: Tensor[B]):\n    where B = 3\n    where B < \n")
+        result = run("check", "--fix", file)
+        assert result.exit_code == 1
+        assert "where B == 3" in file.read_text()
+        assert "something is missing after `<`" in result.output
+
+    def test_unsafe_fixes_are_left_to_people(self, tmp_path: Path) -> None:
+        file = tmp_path / "broken.shapes"
+        text = "def f(x: Tensor[B D]): ...\n"
+        file.write_text(text)
+        assert run("check", "--fix", file).exit_code == 1
+        assert file.read_text() == text
+
+    def test_standard_input_cannot_be_fixed(self) -> None:
+        assert run("check", "--fix", "-", text=BROKEN).exit_code == 2

@@ -1,0 +1,138 @@
+"""``shapedsl explain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shapedsl.diagnostics import CODES
+
+from .helpers import BROKEN, FIRST, run
+
+
+@pytest.fixture
+def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("project.shapes").write_text(FIRST)
+    return "project.shapes"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_is_explained(code: str) -> None:
+    result = run("explain", code)
+    assert result.exit_code == 0
+    assert result.output.startswith(f"# {code}\n\n## What it does\n")
+    for section in ("## Why", "## Example", "## Use instead"):
+        assert section in result.output
+
+
+def test_stages(first: str) -> None:
+    result = run("explain", first)
+    assert result.exit_code == 0
+    assert result.output == (
+        "project  (project.shapes:7)\n"
+        "\n"
+        "as read\n"
+        "    def project(x: Tensor[B, D], w: Tensor[D, D]) -> Tensor[B, D]:\n"
+        "        dim B in [0, 1024] hint 8\n"
+        "        dim D hint 64\n"
+        "        where B < 32\n"
+        "\n"
+        "variables\n"
+        "    dim   B   in [0, 31]    hint 8    from x.shape[0]\n"
+        "    dim   D   in [0, inf]   hint 64   from x.shape[1]\n"
+        "\n"
+        "assumptions\n"
+        "    B <= 1024   declared   line 4\n"
+        "    B < 32                 line 8\n"
+        "\n"
+        "normal form\n"
+        "    def project(x: Tensor[B, D], w: Tensor[D, D]) -> Tensor[B, D]:\n"
+        "        dim B in [0, 31] hint 8\n"
+        "        dim D hint 64\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "code", "words"), [(5, 0, ["holds", "accepted"]), (40, 1, ["does not hold", "refused"])]
+)
+def test_sizes_are_tried(first: str, size: int, code: int, words: list[str]) -> None:
+    result = run("explain", first, f"B={size}")
+    assert result.exit_code == code
+    for word in words:
+        assert word in result.output.partition(f"with B = {size}")[2]
+
+
+CASES = """\
+dim B in [1, 64]
+dim P in [0, 8192]
+def f(x: Tensor[B, P]) -> Tensor[B, P]:
+    case one: B == 1
+    case small:
+        bucket B in {2, 4, 8}
+    case padded:
+        where B_pad * P_pad <= 32768
+        bucket B in {16, 32, 64} pad x with 0 as masked
+        bucket P in {512, 1024, ..., 8192} pad x with 0 as masked
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "outcome"),
+    [
+        (["B=1", "P=9"], "taken by alternative 1, case one"),
+        (["B=4", "P=9"], "taken by alternative 2, case small: no padding"),
+        (["B=5", "P=600"], "taken by alternative 3, case padded: pads B 5 → 16, P 600 → 1024 (82% waste)"),
+        (["B=40", "P=600"], "taken by no alternative"),
+        (["B=16", "P=512"], "taken by alternative 3, case padded: no padding"),
+        (["P=600"], "could take them: a size is not given"),
+    ],
+)
+def test_the_alternative_that_takes_the_sizes(sizes: list[str], outcome: str) -> None:
+    result = run("explain", "-", *sizes, text=CASES)
+    assert outcome in result.output
+
+
+def test_one_spec_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "net.shapes"
+    file.write_text("def a.f(x: Tensor[B]): ...\ndef a.g(x: Tensor[D]): ...\ndef b.g(x: Tensor[E]): ...\n")
+    assert run("explain", f"{file}:f").output.startswith("a.f  (")
+    assert run("explain", f"{file}:b.g").output.startswith("b.g  (")
+    ambiguous = run("explain", f"{file}:g")
+    assert ambiguous.exit_code == 1
+    assert "a.g, b.g" in ambiguous.stderr
+    assert "there is no spec `h`" in run("explain", f"{file}:h").stderr
+
+
+def test_a_contradiction_has_no_normal_form() -> None:
+    result = run("explain", "-", text="def f(x: Tensor[B]):\n    where B > 8, B < 8\n")
+    assert result.exit_code == 1
+    assert "normal form\n    none: no sizes satisfy the spec\n" in result.stdout
+    assert "error[contradiction]" in result.stderr
+
+
+def test_errors_are_shown_instead() -> None:
+    result = run("explain", "-", text=BROKEN)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "error[syntax-error]" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["contradition"], "did you mean the code 'contradiction'?"),
+        (["nope.shapes"], "it is neither a file nor a diagnostic's code"),
+        (["contradiction", "B=5"], "sizes belong to a spec"),
+    ],
+)
+def test_misuse(arguments: list[str], message: str) -> None:
+    result = run("explain", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_unknown_variables_are_misuse(first: str) -> None:
+    result = run("explain", first, "X=5")
+    assert result.exit_code == 2
+    assert "has no variable 'X'; it has B, D." in result.stderr
