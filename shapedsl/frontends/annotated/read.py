@@ -19,7 +19,7 @@ from ..text.syntax import Clause, ConstStatement, Def, Labelled, Name, SizesStat
 from .callables import RawCallable, RawParameter, unwrap
 from .namespace import of_function
 from .places import Places
-from .types import TypeReader
+from .types import TypeReader, is_silent
 from .unify import unify
 
 
@@ -91,7 +91,7 @@ class _Reading:
             self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes
         )
         type_ = self._type("the return value", said, annotation, reader)
-        return None if isinstance(type_, AnyType) else type_
+        return None if is_silent(type_) else type_
 
     def _reader_of(self, name: str) -> TypeReader:
         return TypeReader(

@@ -295,10 +295,10 @@ class TypeReader:
         rest = [member for member in members if member is not types.NoneType and member is not None]
         read = [self.read(member) for member in rest]
         if len(rest) == 1:
-            if _silent(read[0]) or isinstance(read[0], OptionalType) or len(members) == 1:
+            if is_silent(read[0]) or isinstance(read[0], OptionalType) or len(members) == 1:
                 return read[0]
             return OptionalType(read[0])
-        if not all(map(_silent, read)):
+        if not all(map(is_silent, read)):
             shown = " | ".join(_name(member) for member in members)
             self._report.error(
                 "unsupported-union",
@@ -319,7 +319,7 @@ class TypeReader:
         for name, (owner, annotation) in fields.items():
             self._namespace = of_class(owner)
             type_ = self.read(annotation)
-            if not _silent(type_):
+            if not is_silent(type_):
                 said.append((name, type_))
         self._open.pop()
         self._namespace = outer
@@ -357,12 +357,12 @@ def annotations_of(target: Any) -> Mapping[str, object]:
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
     # a list of anything has no length that an entry point would need to know
-    if all(map(_silent, items)) or (rest is Rest.REPEAT and isinstance(items[0], AnyType)):
+    if all(map(is_silent, items)) or (rest is Rest.REPEAT and isinstance(items[0], AnyType)):
         return AnyType()
     return SequenceType(kind, tuple(items), rest)
 
 
-def _silent(type_: Type) -> bool:
+def is_silent(type_: Type) -> bool:
     """Whether ``type_`` came from an annotation that says nothing of shapes."""
     return isinstance(type_, AnyType) and type_ is not _ANY
 
@@ -376,4 +376,4 @@ def _name(annotation: object) -> str:
     return annotation.__name__ if isinstance(annotation, type) else repr(annotation).replace("typing.", "")
 
 
-__all__ = ["TypeReader", "annotations_of"]
+__all__ = ["TypeReader", "annotations_of", "is_silent"]

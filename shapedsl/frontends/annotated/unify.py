@@ -119,6 +119,7 @@ class _Unifier:
     def _dims(self, first: TensorType, second: TensorType) -> tuple[Dim, ...]:
         a, b = first.dims or (), second.dims or ()
         a, b = _stretch(a, b), _stretch(b, a)
+        a, b = _widen(a, b), _widen(b, a)
         same_rank = len(a) == len(b) and all(_aligned(x, y) for x, y in zip(a, b, strict=True))
         if not same_rank:
             self._conflict(first, f"has {_rank(first)}", second, f"has {_rank(second)}")
@@ -186,6 +187,17 @@ def _stretch(dims: tuple[Dim, ...], to: tuple[Dim, ...]) -> tuple[Dim, ...]:
         return dims
     at = next(i for i, dim in enumerate(dims) if isinstance(dim, Ellipsis))
     return (*dims[:at], *[Static()] * (len(to) - len(dims) + 1), *dims[at + 1 :])
+
+
+def _widen(dims: tuple[Dim, ...], to: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """Returns ``dims`` with its ``...`` moved to where that of ``to`` is, `_` in front and behind."""
+    here, there = ([i for i, dim in enumerate(side) if isinstance(dim, Ellipsis)] for side in (dims, to))
+    if len(here) != 1 or len(there) != 1:
+        return dims
+    front = max(0, there[0] - here[0])
+    behind = max(0, (len(to) - there[0]) - (len(dims) - here[0]))
+    at = here[0]
+    return (*dims[:at], *[Static()] * front, dims[at], *[Static()] * behind, *dims[at + 1 :])
 
 
 def _aligned(first: Dim, second: Dim) -> bool:

@@ -1,0 +1,136 @@
+"""What `shapes` and `where` attach is found by torch.compile, torch.export and make_fx themselves."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch finds the spec here")
+
+from torch.fx.experimental.dynamic_spec import ShapesSpec  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+
+import shapedsl as sd  # noqa: E402
+from shapedsl import Tensor, shapes, where  # noqa: E402
+from shapedsl.dims import B, D  # noqa: E402
+
+
+@shapes(hints={"B": 8, "D": 64})
+@where(0 <= B, B <= 1024, B < 32)
+def project(x: Tensor[B, D], w: Tensor["D", "D"]) -> Tensor[B, D]:
+    from torch.fx.experimental.symbolic_shapes import guard_or_false
+
+    if guard_or_false(x.shape[0] < 32):
+        return (x.unsqueeze(-1) * w).sum(-2)
+    return x @ w
+
+
+class Net(torch.nn.Module):
+    @where(B < 32)
+    def forward(self, x: Tensor[B, "2*D"]) -> Tensor[B]:
+        return x.sum(-1)
+
+
+def sizes(batch: int = 5, dim: int = 6) -> tuple[Any, Any]:
+    return torch.randn(batch, dim), torch.randn(dim, dim)
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Any:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def test_compile_finds_it() -> None:
+    frames: list[object] = []
+
+    def backend(graph: Any, _: object) -> Any:
+        frames.append(graph)
+        return graph.forward
+
+    compiled = torch.compile(project, backend=backend, fullgraph=True)
+    for batch, dim in ((5, 6), (8, 3), (31, 1)):
+        x, w = sizes(batch, dim)
+        torch.testing.assert_close(compiled(x, w), x @ w)
+    assert len(frames) == 1
+    assert "matmul" not in frames[0].code  # type: ignore[attr-defined]  # the branch for B < 32 was taken
+
+
+def test_export_finds_it_on_a_module() -> None:
+    program = torch.export.export(Net(), (torch.randn(4, 6),), strict=False)
+    (placeholder,) = [node for node in program.graph.nodes if node.op == "placeholder"]
+    assert [isinstance(size, torch.SymInt) for size in placeholder.meta["val"].shape] == [True, True]
+    assert program.module()(torch.randn(7, 10)).shape == (7,)
+    with pytest.raises((AssertionError, RuntimeError)):
+        program.module()(torch.randn(32, 10))
+
+
+def test_make_fx_finds_it() -> None:
+    graph = make_fx(project, tracing_mode="fake")(*sizes())
+    x, w = sizes(9, 2)
+    torch.testing.assert_close(graph(x, w), x @ w)
+
+
+def test_it_passes_for_a_shapes_spec() -> None:
+    spec: Any = vars(project)["_dynamic_spec"]
+    assert isinstance(spec, ShapesSpec)
+    number = re.compile(r"#\d+")  # each variable has its own
+    real = sd.spec_of(project).to_torch()  # type: ignore[union-attr]
+    assert number.sub("", repr(spec)) == number.sub("", repr(real))
+    assert len(spec._assumptions) == len(spec.assumptions) == len(real._assumptions)
+    assert spec.to_jsonable().keys() == real.to_jsonable().keys()
+    again = pickle.loads(pickle.dumps(spec))
+    assert again.function is project
+    assert isinstance(copy.deepcopy(spec), ShapesSpec)
+
+
+def test_an_unknown_rank_comes_out_of_torch_compile_itself() -> None:
+    @shapes
+    def anything(x: Tensor["*batch", D]) -> None: ...
+
+    with pytest.raises(sd.ShapeError, match="unknown-rank"):
+        torch.compile(anything, backend="eager")
+
+
+def test_a_wrong_annotation_comes_out_of_torch_compile_itself() -> None:
+    @shapes
+    def wrong(x: Tensor["B +"]) -> None: ...
+
+    with pytest.raises(sd.ShapeError, match="syntax-error"):
+        torch.compile(wrong, backend="eager")
+
+
+def test_check_raises_before_the_call() -> None:
+    calls: list[int] = []
+
+    @shapes(check=True, where="B < 4")
+    def checked(x: Tensor[B]) -> Tensor[B]:
+        calls.append(x.shape[0])
+        return x
+
+    checked(torch.zeros(3))
+    with pytest.raises(sd.ShapeError, match="B < 4"):
+        checked(torch.zeros(4))
+    assert calls == [3]
+    assert checked.__name__ == "checked"
+    assert sd.spec_of(checked) is not None
+
+
+def test_attaching_loads_torch_only_when_it_is_read() -> None:
+    code = (
+        "import sys\nimport shapedsl as sd\nfrom shapedsl.dims import B\n"
+        "@sd.shapes\n@sd.where(B < 32)\ndef f(x: sd.Tensor[B]): return x + 1\n"
+        "print('torch' in sys.modules, 'lark' in sys.modules, 'sympy' in sys.modules)\n"
+        "import torch\n"
+        "from torch.fx.experimental.dynamic_spec import ShapesSpec\n"
+        "print(isinstance(f._dynamic_spec, ShapesSpec))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "False", "True"]
