@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
@@ -141,12 +142,12 @@ def _user_line(error: BaseException) -> str | None:
     """Returns the innermost line of the user's code that was being traced."""
     import torch
 
-    library = str(torch.__path__[0])
+    library, ours = str(torch.__path__[0]), str(Path(__file__).parents[1])
     found: traceback.FrameSummary | None = None
     for each in _chain(error):
         stack = getattr(each, "real_stack", None) or traceback.extract_tb(each.__traceback__)
         for frame in stack:
-            if not frame.filename.startswith((library, "<")) and "shapedsl" not in frame.filename.split("/")[-3:]:
+            if not frame.filename.startswith((library, ours, "<")):
                 found = frame
         if found is not None and getattr(each, "real_stack", None):
             break  # dynamo knows the user's stack, which the traceback has not
