@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Final
 
 from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Or, Predicate, Size
-from .symbolic import Unreadable, negated, oriented
+from ..ir.orient import orient
+from .symbolic import Unreadable, negated
 
 _OPERATORS: Final[dict[type[ast.operator], str]] = {
     ast.Add: "+",
@@ -69,12 +70,12 @@ def _predicate(node: ast.expr, lookup: Callable[[str], Size | None]) -> Predicat
         case ast.Compare(left=left, ops=ops, comparators=comparators):
             sides = [_size(each, lookup) for each in (left, *comparators)]
             parts = [
-                oriented(Compare(COMPARISONS[_comparison(op, node)], sides[at], sides[at + 1]))
+                orient(Compare(COMPARISONS[_comparison(op, node)], sides[at], sides[at + 1]))
                 for at, op in enumerate(ops)
             ]
             return parts[0] if len(parts) == 1 else And(tuple(parts))
         case ast.Call(func=ast.Name(id=name), args=[left, right]) if name in _RELATIONS:
-            return oriented(Compare(COMPARISONS[_RELATIONS[name]], _size(left, lookup), _size(right, lookup)))
+            return orient(Compare(COMPARISONS[_RELATIONS[name]], _size(left, lookup), _size(right, lookup)))
         case ast.BoolOp(op=ast.And(), values=values):
             return And(tuple(_predicate(each, lookup) for each in values))
         case ast.BoolOp(op=ast.Or(), values=values):

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
 from ..ir.expanded import Leaf, Lowered
-from ..ir.write import write_dim
+from ..ir.orient import orient
 from .flat import markers, positions
 from .printed import read_printed
-from .symbolic import Unreadable, oriented, read_predicate, read_size
+from .symbolic import Unreadable, read_predicate, read_size
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -288,8 +288,8 @@ def _user_line(trace: str) -> str | None:
     return f"{file}:{line}, in {function}: {text.strip()}"
 
 
-def _equal(left: Size, right: Size) -> Compare:
-    return oriented(Compare(COMPARISONS["=="], left, right))
+def _equal(left: Size, right: Size) -> Predicate:
+    return orient(Compare(COMPARISONS["=="], left, right))
 
 
 def _conjuncts(predicate: Predicate) -> Iterator[Predicate]:
@@ -311,19 +311,11 @@ def _plain(predicate: Predicate) -> Predicate:
         ):
             if op.name == "==" and (right.op.name, inner.op.name, base, divisor) == ("*", "//", left, factor):
                 return Compare(op, Apply(OPERATORS["%"], (left, factor)), Const(0))
-            return _sided(predicate)
+            return orient(predicate)
         case Compare():
-            return _sided(predicate)
+            return orient(predicate)
         case _:
             return predicate
-
-
-def _sided(compare: Compare) -> Compare:
-    """Returns an equality with the plainer side on the left: the same one is found at several places."""
-    if compare.op.name not in ("==", "!=") or isinstance(compare.right, Const):
-        return compare
-    left, right = sorted((compare.left, compare.right), key=lambda size: (not isinstance(size, Var), write_dim(size)))
-    return Compare(compare.op, left, right)
 
 
 def _divisor(predicate: Predicate) -> int | None:

@@ -232,11 +232,12 @@ class _Writer:
                 pass
             case _:
                 raise TypeError(f"not expanded: {size!r}")
+        count = len(args)
         match op.name:
-            case "min" | "max" if len(args) > 1:
+            case "min" | "max" if count > 1:
                 texts = [self.size(arg)[0] for arg in args]
                 return functools.reduce(lambda left, right: f"torch.sym_{op.name}({left}, {right})", texts), _ATOM
-            case "min" | "max" | "prod" if len(args) == 1:
+            case "min" | "max" | "prod" if count == 1:
                 return self.size(args[0])
             case "cdiv":
                 return f"-(-{self.operand(args[0], 4)} // {self.operand(args[1], 3)})", 3

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Not, Or, Predicate, Size
+from ..ir.orient import orient
 
 
 class Unreadable(Exception):
@@ -96,7 +97,7 @@ def read_predicate(expression: Any, lookup: Callable[[str], Size | None]) -> Pre
     kind = type(expression).__name__
     if kind in _RELATIONS:
         left, right = (_scaled(side, expression.args) for side in expression.args)
-        return oriented(Compare(COMPARISONS[_RELATIONS[kind]], read_size(left, lookup), read_size(right, lookup)))
+        return orient(Compare(COMPARISONS[_RELATIONS[kind]], read_size(left, lookup), read_size(right, lookup)))
     match kind:
         case "And":
             return And(tuple(read_predicate(arg, lookup) for arg in _ordered(expression.args)))
@@ -121,13 +122,6 @@ def negated(predicate: Predicate) -> Predicate:
             return arg
         case _:
             return Not(predicate)
-
-
-def oriented(compare: Compare) -> Compare:
-    """Returns ``5 < B`` as ``B > 5``, as the language writes it."""
-    if isinstance(compare.left, Const) and not isinstance(compare.right, Const):
-        return Compare(COMPARISONS[compare.op.flipped], compare.right, compare.left)
-    return compare
 
 
 def _ordered(args: Iterable[Any]) -> list[Any]:

@@ -115,7 +115,7 @@ def from_sympy(build: Any) -> Predicate:
     ("build", "expected"),
     [
         (lambda s, a, b: s.Eq(2 * a, 3 * b), "2 * A == 3 * B"),
-        (lambda s, a, b: s.Eq(a, s.Rational(2, 3) * b), "3 * A == 2 * B"),
+        (lambda s, a, b: s.Eq(a, s.Rational(2, 3) * b), "2 * B == 3 * A"),
         (lambda s, a, b: s.Le(a - 2 * b + 3, 0), "A - 2 * B + 3 <= 0"),
         (lambda s, a, b: s.Gt(a * b, 7), "A * B > 7"),
         (lambda s, a, b: s.Ge(-a, -5), "-A >= -5"),
