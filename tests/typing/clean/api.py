@@ -1,0 +1,42 @@
+"""The functions of the package, as users call them."""
+
+from pathlib import Path
+
+import torch
+from typing_extensions import assert_type
+
+import shapedsl as sd
+from shapedsl import Tensor
+from shapedsl.dims import B, D
+
+file = sd.load(Path("net.shapes"), consts={"LIMIT": 3})
+spec = file["f"]
+assert_type(file, sd.SpecFile)
+assert_type(spec, sd.Spec)
+assert_type(sd.loads("def f(x: Tensor[B]): ...")["f"].normalize(), sd.Spec)
+text: str = spec.to_json() + str(spec)
+
+
+@sd.compile(spec="net.shapes:f", backend="eager")
+def compiled(x: Tensor[B, D]) -> Tensor[B]:
+    return x.sum(-1)
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: Tensor[B, D]) -> Tensor[B]:
+        return x.sum(-1)
+
+
+assert_type(compiled(torch.zeros(3, 4)), torch.Tensor)
+module: Net = sd.compile(Net(), spec)
+program: torch.export.ExportedProgram = sd.export(module, (torch.zeros(3, 4),), spec=spec)
+graph: torch.fx.GraphModule = sd.make_fx(compiled)(torch.zeros(3, 4))
+found = sd.spec_of(Net().forward)
+if found is not None:
+    found.check(torch.zeros(3, 4))
+    sizes = found.bind(torch.zeros(3, 4))
+try:
+    spec.normalize()
+except sd.ShapeError as error:
+    core: list[str] = error.core
+    witness: dict[str, int] = error.witness
