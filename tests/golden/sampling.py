@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +24,7 @@ from shapedsl.ir import (
     VariableKind,
     Variadic,
 )
-from shapedsl.ir.walk import subtypes
+from shapedsl.ir.walk import free_vars, subtypes
 
 Sizes = Mapping[str, "int | tuple[int, ...]"]
 
@@ -106,17 +107,32 @@ def _numbers(signatures: Iterable[Signature]) -> Iterator[int]:
 
 
 def samples(*signatures: Signature, count: int = 600, seed: int = 0) -> Iterator[Sizes]:
-    """Yields sizes for the variables of ``signatures``: small ones, and ones near the numbers that they name."""
+    """Yields sizes for the variables of ``signatures``: small ones, and ones near the numbers that they name.
+
+    Most satisfy what is said of each variable alone, or nothing would be left to compare.
+    """
     rng = random.Random(seed)
     variables = {v.name: v for signature in signatures for v in signature.variables}
     ranks = {name: rank for signature in signatures for name, rank in signature.ranks}
     near = sorted({n + d for n in _numbers(signatures) for d in (-1, 0, 1) if abs(n) < 2**40} | set(range(9)))
     pool = near + [n * m for n in near for m in (2, 3) if abs(n) < 4096]
 
+    alone: dict[str, list[Predicate]] = {name: [] for name in variables}
+    for constraint in signatures[0].constraints:
+        names = set(free_vars(constraint.predicate))
+        if len(names) == 1:
+            alone[names.pop()].append(constraint.predicate)
+
     def pick(name: str) -> int:
         lowest = 0 if variables[name].kind is not VariableKind.INT else -(2**62)
-        choice = rng.choice(pool) if rng.random() < 0.7 else rng.randrange(-4, 70)
-        return choice if choice >= lowest else abs(choice)
+        choice = 0
+        for _ in range(rng.choice((1, 40, 40, 40))):
+            choice = rng.choice(pool) if rng.random() < 0.7 else rng.randrange(-4, 70)
+            choice = choice if choice >= lowest else abs(choice)
+            with contextlib.suppress(ZeroDivisionError, OverflowError):
+                if all(truth(predicate, {name: choice}) for predicate in alone[name]):
+                    break
+        return choice
 
     for _ in range(count):
         sizes: dict[str, int | tuple[int, ...]] = {}
