@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from ..diagnostics import Report
 from ..ir import Signature
 from .absorb_facts import absorb_facts
-from .domains import Domains
+from .domains import Contradiction, Domains
 from .lowerable import lower
 from .propagate import propagate
 from .refute import refute
@@ -59,7 +59,11 @@ def normalize(signature: Signature, report: Report) -> Normal:
         if after is None:
             return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
         signature = after
-    domains = propagate(signature.variables, [constraint.predicate for constraint in signature.constraints])
+    try:
+        domains = propagate(signature.variables, [constraint.predicate for constraint in signature.constraints])
+    except Contradiction:  # shows in the normal form only
+        report.error("contradiction", "no shape satisfies this spec", at=signature.span)
+        return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
     return Normal(signature, build_table(signature, domains))
 
 

@@ -73,9 +73,9 @@ def absorb_facts(signature: Signature, _report: Report) -> Signature:
     variables: list[Variable] = []
     facts: list[Constraint] = []
     for variable in signature.variables:
-        if variable.name not in reached:
-            continue
         mine = list(_written(variable, stated.domain(variable.name)))
+        if variable.name not in reached and all(_says_nothing(variable, fact) for fact in mine):
+            continue  # the algebra canceled it
         declared = _needs_declaration(variable, mine, dims)
         variables.append(replace(variable, declared=declared))
         facts += mine if declared else []
@@ -124,6 +124,13 @@ def _written(variable: Variable, domain: Domain) -> Iterator[Constraint]:
         if there:
             predicate = Compare(COMPARISONS[op], left, Const(int(bound)))
             yield Constraint(predicate, None, Origin.DECLARED, write_predicate(predicate), variable.span)
+
+
+def _says_nothing(variable: Variable, fact: Constraint) -> bool:
+    """Returns whether the kind of ``variable`` says ``fact`` already."""
+    return variable.kind is not VariableKind.INT and fact.predicate == Compare(
+        COMPARISONS[">="], Variadic(variable.name) if variable.variadic else Var(variable.name), Const(0)
+    )
 
 
 def _needs_declaration(variable: Variable, facts: list[Constraint], dims: list[Constraint]) -> bool:

@@ -7,6 +7,7 @@ The torch writer decides nothing, so everything is decided here, one step a modu
 3. `translate`: every constraint over the slots, in integers.
 4. ranges and residues of the slots, by `propagate`; single-variable bounds go there.
 5. `consequences`: what torch does not conclude itself.
+6. `divisors`: none is 0 where Python would have stopped before it.
 
 Before::
 
@@ -45,6 +46,7 @@ from ...ir import (
 )
 from ...ir.expanded import Expanded, Leaf, Lowered, TorchVariable
 from ...ir.walk import evaluate, free_vars, substitute, substitute_size
+from ...ir.write import write_predicate
 from ..algebra import LARGEST, canonical
 from ..comparisons import FALSE
 from ..domains import Contradiction, Domain, Domains
@@ -54,6 +56,7 @@ from ..propagate import AtMost, Congruent, propagate, residue_of, rows_of
 from ..refute import predicates_of, refutation_of, report_contradiction
 from ..simplify import may_divide, predicate_key, simplify_predicate, split
 from .consequences import residues, with_consequences
+from .divisors import with_safe_divisors
 from .fit import fitting
 from .invert import Inversion, Quotient, invert
 from .slots import Slot, known_leaves, slot_dims, slots_of
@@ -68,7 +71,8 @@ def lower(
 
     Args:
         expanded: A signature at one structure; in normal form or not.
-        report: Receives ``contradiction``, ``not-invertible``, ``negative-int``, ``not-constant``.
+        report: Receives ``contradiction``, ``not-invertible``, ``negative-int``, ``not-constant``,
+            ``unsupported-by-torch``.
         statics: The value of each ``const X = _`` at the example.
         allow_negative_ints: Whether the entry point can take an int that may be negative.
     """
@@ -95,11 +99,19 @@ def lower(
     )
     if not allow_negative_ints and tell_negative_ints(variables, known.variables, slots.values(), report):
         return None
+    assumptions: list[Predicate] = []
+    for assumption in _assumptions(variables, domains, told):
+        safe = with_safe_divisors(assumption, domains.box)
+        if safe is None:
+            message = f"torch computes all of `{write_predicate(assumption)}`, and a divisor in it may be 0 or negative"
+            report.error("unsupported-by-torch", message, at=expanded.signature.span)
+            return None
+        assumptions.append(safe)
     return Lowered(
         expanded,
         tuple(slot_dims(leaf, slots, numbers) for leaf in known.leaves),
         variables,
-        tuple(_assumptions(variables, domains, told)),
+        tuple(assumptions),
         tuple(sorted(_definitions(expanded, known, inversion, numbers))),
     )
 

@@ -1,0 +1,42 @@
+"""Reading spec text for the tests of this folder."""
+
+from __future__ import annotations
+
+from shapedsl.diagnostics import Report, Source
+from shapedsl.frontends.text import parse_dims, parse_where, read
+from shapedsl.ir import Predicate, Signature, Size
+
+
+def size(text: str) -> Size:
+    """Returns the one dim that ``text`` is."""
+    report = Report()
+    dims = parse_dims(Source("<size>", text), report)
+    assert dims is not None and not report.errors, text
+    (dim,) = dims
+    return dim  # type: ignore[return-value]
+
+
+def predicate(text: str) -> Predicate:
+    """Returns the one predicate that ``text`` is."""
+    report = Report()
+    constraints = parse_where(Source("<where>", text), report)
+    assert constraints is not None and not report.errors, text
+    (constraint,) = constraints
+    return constraint.predicate
+
+
+def predicates(text: str) -> list[Predicate]:
+    """Returns the predicates that ``text`` lists."""
+    report = Report()
+    constraints = parse_where(Source("<where>", text), report)
+    assert constraints is not None and not report.errors, text
+    return [constraint.predicate for constraint in constraints]
+
+
+def signature(text: str) -> Signature:
+    """Returns the one signature that the file ``text`` holds."""
+    report = Report()
+    module = read(Source("<spec>", text), report)
+    assert not report.errors, str(report.errors[0])
+    (only,) = module.signatures
+    return only
