@@ -7,7 +7,7 @@ findings there. Nothing here decides anything: the stages do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,6 +155,29 @@ def lower(
     return lower_expanded(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
 
 
+def json_text(signatures: Sequence[Signature]) -> str:
+    """IR → JSON: of one signature its own document, of several a module's."""
+    from .ir.json import to_json
+
+    return to_json(signatures[0] if len(signatures) == 1 else Module(tuple(signatures)))
+
+
+def source_text(signature: Signature, report: Report) -> str | None:
+    """IR → Python source that builds the ShapesSpec, without torch and without an example.
+
+    Args:
+        signature: Without alternatives that matter: those are left out.
+        report: Receives why it cannot be lowered, a rank that only an example would tell included.
+    """
+    from .targets.source_text import write_source
+
+    expanded = at_structure(signature, None, lambda _: False, report)
+    if expanded is None or normal_form(signature, report).contradictory:
+        return None
+    lowered = lower(expanded, report, statics={})
+    return None if lowered is None else write_source(lowered)
+
+
 def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, int]:
     """Returns the value that each ``const X = _`` has in ``arguments``, read where it stands alone in a dim."""
     consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
@@ -273,6 +296,7 @@ __all__ = [
     "compare_program",
     "decode",
     "format_text",
+    "json_text",
     "lower",
     "normal_form",
     "python_signature",
@@ -281,5 +305,6 @@ __all__ = [
     "read_file",
     "resolve",
     "select",
+    "source_text",
     "static_sizes",
 ]

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import click
 
-from ..diagnostics import Report, ShapeError
+from .. import pipeline
+from ..diagnostics import Report
+from ..pipeline import Signature
 from .common import const_option, fail, read_specs, say, show, split_target
 
 
@@ -29,9 +31,9 @@ def command(target: str, language: str, case: str | None, consts: Mapping[str, i
     shapedsl lower net.shapes                     every spec of the file
     shapedsl lower net.shapes:Net.forward         one of them
     shapedsl lower --case small net.shapes        one alternative
-    shapedsl lower --to json net.shapes           the resolved spec as JSON
+    shapedsl lower --to json net.shapes           the resolved specs as JSON
 
-    Exit codes: 0, or 1 if the file has errors or cannot be lowered without an example.
+    Exit codes: 0, or 1 if the file has errors or cannot be lowered without an example; 2 misuse.
     """
     name, spec = split_target(target)
     report = Report()
@@ -39,19 +41,26 @@ def command(target: str, language: str, case: str | None, consts: Mapping[str, i
     if report.errors:
         show(report, err=True)
         fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
-    from .. import api
-
-    texts: list[str] = []
-    for signature in chosen:
-        found = api.Spec(signature)
-        try:
-            texts.append(found.to_json() if language == "json" else api.source_text(found, case=case))
-        except ShapeError as error:
-            for diagnostic in error.diagnostics:
-                report.add(diagnostic)
-    if language == "json" and len(texts) != 1:
-        texts = [f"[{', '.join(texts)}]"] if texts else ["[]"]
-    if texts:
-        say("\n\n".join(text.rstrip("\n") for text in texts))
+    if language == "json":
+        say(pipeline.json_text(chosen))
+    else:
+        texts = [_lower(signature, case, report) for signature in chosen]
+        if any(texts):
+            say("\n\n".join(text.rstrip("\n") for text in texts if text))
     show(report, err=True)
     fail(int(bool(report.errors)))
+
+
+def _lower(signature: Signature, case: str | None, report: Report) -> str | None:
+    """Returns the source of one spec; None, with the reason in ``report``, if there is none."""
+    if case is not None:
+        selected = pipeline.select(signature, case, report)
+        return None if selected is None else pipeline.source_text(selected.signature, report)
+    if signature.alternatives:
+        report.warning(
+            "cases-not-lowered",
+            f"only the `where` part of `{signature.name}` was lowered",
+            at=signature.alternatives[0].span,
+            help="name one alternative with --case",
+        )
+    return pipeline.source_text(signature, report)
