@@ -36,7 +36,7 @@ _EXPORTS = {
     "spec_of": "api",
 }
 
-__all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked
+__all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked  # pyright: ignore[reportUnsupportedDunderAll]
 
 TYPE_CHECKING = False  # typing's flag, without importing typing
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .api import Spec as Spec
     from .api import SpecFile as SpecFile
     from .api import attach as attach
-    from .api import compile as compile  # noqa: A004
+    from .api import compile as compile
     from .api import export as export
     from .api import from_json as from_json
     from .api import from_torch as from_torch

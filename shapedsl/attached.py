@@ -32,7 +32,7 @@ class AttachedSpec:
         Raises:
             ShapeError: The spec is wrong, or a rank is unknown: it comes out of ``torch.compile`` itself.
         """
-        real = self._real
+        real: Any = self._real
         if real is None:
             from .api.entries import lower_attached  # the whole compiler; only now
 
@@ -40,7 +40,7 @@ class AttachedSpec:
         return real
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._read().__class__  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:

@@ -29,8 +29,7 @@ def _plain_function(target: Any) -> Any:
     function = target
     if isinstance(function, type):  # a module: its forward
         function = function.__dict__.get("forward")
-    if isinstance(function, (staticmethod, classmethod)):
-        function = function.__func__
+    function = getattr(function, "__func__", function)  # of a staticmethod or classmethod
     if not hasattr(function, "__code__"):
         kind = f"the class {target.__name__}, which defines no forward" if isinstance(target, type) else repr(target)
         raise TypeError(f"shapes and where decorate functions, not {kind}; pass spec= to sd.compile instead")
@@ -58,7 +57,9 @@ def _predicate_text(predicate: object) -> str:
     if isinstance(predicate, str):
         return predicate
     if isinstance(predicate, bool):
-        raise TypeError(f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")')
+        raise TypeError(
+            f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")'
+        )
     raise TypeError(f"where() takes predicates, B < 32 or text, not {predicate!r}")
 
 
@@ -106,7 +107,7 @@ def shapes(
     consts: Mapping[str, int | None] | None = None,
     params: Mapping[str, object] | None = None,
     returns: object = None,
-    where: object = None,
+    where: Any = None,
     attach: bool = True,
     check: bool = False,
     **parameters: object,
@@ -150,8 +151,10 @@ def shapes(
         if returns is not None:
             facts.returns = returns
         if where is not None:
-            several = (where,) if isinstance(where, (str, Predicate)) else where.texts if isinstance(where, Where) else where
-            facts.wheres[:0] = [_predicate_text(predicate) for predicate in several]  # type: ignore[attr-defined]
+            several = where.texts if isinstance(where, Where) else where
+            if isinstance(several, (str, Predicate)):
+                several = (several,)
+            facts.wheres[:0] = [_predicate_text(predicate) for predicate in several]
         if text is not None:
             facts.clauses.insert(0, text)
         if not attach:

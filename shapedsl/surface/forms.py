@@ -15,11 +15,15 @@ import sys
 
 from .symbols import Symbol
 
+TYPE_CHECKING = False  # typing's flag, without importing typing
+if TYPE_CHECKING:
+    from typing import Any
+
 # The families of dtypes, and which of torch's dtypes each one holds.
 FAMILIES = ("floating", "integral", "complexfloating", "number")
 
 
-def spell(item: object) -> str | None:
+def spell(item: Any) -> str | None:
     """Returns how the language spells one item of ``Tensor[…]``; None if it is no dim.
 
     Args:
@@ -41,13 +45,13 @@ def spell(item: object) -> str | None:
     kind = type(item).__name__
     # typing's own objects, known by their class's name: typing is not imported here
     if kind in ("_LiteralGenericAlias", "_UnpackGenericAlias", "_UnpackAlias"):
-        parts = [spell(part) for part in item.__args__]  # type: ignore[attr-defined]
+        parts = [spell(part) for part in item.__args__]
         if None not in parts:
             return ", ".join(part for part in parts if part is not None)
     elif kind == "TypeVarTuple":
-        return f"*{item.__name__}"  # type: ignore[attr-defined]
+        return f"*{item.__name__}"
     elif kind == "TypeVar":
-        return str(item.__name__)  # type: ignore[attr-defined]
+        return str(item.__name__)
     elif hasattr(item, "__forward_arg__"):
         return str(item.__forward_arg__)
     return None
@@ -68,7 +72,7 @@ class Form:
         self.items = items
         self._text: str | None = None
 
-    def __getitem__(self, items: object) -> Form:
+    def __getitem__(self, items: Any) -> Form:
         """Returns the form with ``items``, unread.
 
         Raises:
@@ -76,7 +80,7 @@ class Form:
         """
         if self.items is not None:
             raise TypeError(f"{self} has its dims already")
-        return Form(self.name, items if type(items) is tuple else (items,))
+        return Form(self.name, items if type(items) is tuple else (items,))  # pyright: ignore[reportUnknownArgumentType]
 
     @property
     def text(self) -> str | None:
@@ -113,7 +117,7 @@ class Form:
 
         return typing.Union[other, self]  # noqa: UP007
 
-    def __instancecheck__(self, instance: object) -> bool:
+    def __instancecheck__(self, instance: Any) -> bool:
         """Whether ``instance`` is a tensor (of this dtype or family), or an int for ``Scalar``.
 
         Raises:
@@ -123,12 +127,12 @@ class Form:
             raise TypeError(f"isinstance() cannot test {self}; spec.check(...) does")
         if self.name == "Scalar":
             return type(instance) is int
-        torch = sys.modules.get("torch")  # where there is a tensor, torch is loaded
+        torch: Any = sys.modules.get("torch")  # where there is a tensor, torch is loaded
         if torch is None or not isinstance(instance, torch.Tensor):
             return False
         return self.name == "Tensor" or self._holds(instance.dtype, torch)
 
-    def _holds(self, dtype, torch) -> bool:  # type: ignore[no-untyped-def]
+    def _holds(self, dtype: Any, torch: Any) -> bool:
         if self.name not in FAMILIES:
             return bool(dtype is getattr(torch, self.name, None))
         integral = not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
@@ -141,8 +145,9 @@ class Form:
         return bool(holds[self.name])
 
     def __subclasscheck__(self, subclass: type) -> bool:
-        torch = sys.modules.get("torch")
-        return self.name == "Tensor" and self.items is None and torch is not None and issubclass(subclass, torch.Tensor)
+        torch: Any = sys.modules.get("torch")
+        bare = self.name == "Tensor" and self.items is None
+        return bare and torch is not None and issubclass(subclass, torch.Tensor)
 
     def __reduce__(self) -> tuple[type[Form], tuple[object, ...]]:
         return Form, (self.name, self.items)

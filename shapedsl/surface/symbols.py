@@ -21,7 +21,7 @@ Write a chain as text, where("0 <= B <= 1024"), or as two predicates, where(0 <=
 def _operand(value: object) -> tuple[str, int] | None:
     """Returns the text of an operand and how tightly it binds; None if it is no size."""
     if isinstance(value, Symbol):
-        return value.text, value._binds
+        return value.text, value._binds  # pyright: ignore[reportPrivateUsage]
     if type(value) is int:
         return str(value), _ATOM if value >= 0 else _UNARY
     return None

@@ -1,4 +1,7 @@
 """What `shapes` and `where` attach is found by torch.compile, torch.export and make_fx themselves."""
+# These annotations are for run time: most of them no type checker would pass.
+# mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
+# ruff: noqa: F722, SIM300, UP037
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch finds the spec here")
 
-from torch.fx.experimental.dynamic_spec import ShapesSpec  # noqa: E402
-from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from torch.fx.experimental.dynamic_spec import ShapesSpec
+from torch.fx.experimental.proxy_tensor import make_fx
 
-import shapedsl as sd  # noqa: E402
-from shapedsl import Tensor, shapes, where  # noqa: E402
-from shapedsl.dims import B, D  # noqa: E402
+import shapedsl as sd
+from shapedsl import Tensor, shapes, where
+from shapedsl.dims import B, D
 
 
 @shapes(hints={"B": 8, "D": 64})

@@ -1,4 +1,6 @@
 """Annotations that Python keeps as strings: what their names mean, and what becomes of names nobody defines."""
+# These annotations are for run time: most of them no type checker would pass.
+# mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
 """The file and line of annotations and decorators; found when someone looks, and never an error."""
+# These annotations are for run time: most of them no type checker would pass.
+# mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
+# ruff: noqa: F821, UP037
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 from shapedsl.annotations import Tensor, shapes, where
 from shapedsl.frontends.annotated.places import Places
 
-FIRST = 15  # the line of the decorator below
+FIRST = 18  # the line of the decorator below
 
 
 @shapes(

@@ -1,4 +1,7 @@
 """Annotations and decorators give the IR that the same spec in ``.shapes`` text gives."""
+# These annotations are for run time: most of them no type checker would pass.
+# mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
+# ruff: noqa: F722, F821, SIM300, UP007, UP037, UP045
 
 from __future__ import annotations
 
@@ -66,7 +69,9 @@ def no_decorator(x: Tensor[B, 2 * B + 1, 3, None, ...], n: Scalar[N]) -> Scalar[
 def literals(x: Tensor[B, L["2*B+1"], L[3], L["_"]], y: Tensor[L["*batch, D, 2*D"]], z: Tensor[()]) -> None: ...
 
 
-def kinds(a: Tensor[B], /, b: Tensor[B], c: Any = None, *args: Tensor[D], d: Tensor[S], e: int = 3, **kw: Any) -> int: ...
+def kinds(
+    a: Tensor[B], /, b: Tensor[B], c: Any = None, *args: Tensor[D], d: Tensor[S], e: int = 3, **kw: Any
+) -> int: ...
 
 
 @shapes
@@ -113,7 +118,7 @@ def constants(x: Tensor[B, "2*HD"], y: Tensor["NL"]) -> Tensor["HD"]: ...
 def logic(x: Tensor[B, D]) -> None: ...
 
 
-def variadic(x: Tensor[(*batch, D)], y: Tensor[D, prod(*batch)]) -> Tensor["*batch"]: ...
+def variadic(x: Tensor["*batch", D], y: Tensor[D, prod(*batch)]) -> Tensor["*batch"]: ...
 
 
 @shapes(x="_, 3, 2*D, ...", y="S")
@@ -184,7 +189,10 @@ PAIRS: list[tuple[Callable[..., Any], str]] = [
         "def f(x: Tensor[B, 2*B], ids: int64[D]) -> Tensor[2*B]:\n    dim B in [1, 64] multiple of 8 hint 16\n"
         '    dim D hint 128\n    values ids in [0, D - 1]\n    where 2*B < D "too long"',
     ),
-    (keywords, "def f(x: Tensor[B, D], w: Tensor[D, _], where: Tensor[B], other = _) -> Tensor[B, D]:\n    where B < 32"),
+    (
+        keywords,
+        "def f(x: Tensor[B, D], w: Tensor[D, _], where: Tensor[B], other = _) -> Tensor[B, D]:\n    where B < 32",
+    ),
     (constants, "const NL = _\ndef f(x: Tensor[B, 256], y: Tensor[NL]) -> Tensor[128]: ..."),
     (
         logic,
@@ -224,7 +232,7 @@ def test_names(function: Callable[..., Any], name: str, receiver: str | None) ->
 
 
 def test_without_shape_text_there_is_no_signature() -> None:
-    def silent(x: Foreign, y: Missing, z: Annotated[Foreign, "B, D"]) -> list[int]: ...  # type: ignore[name-defined]  # noqa: F821
+    def silent(x: Foreign, y: Missing, z: Annotated[Foreign, "B, D"]) -> list[int]: ...  # type: ignore[name-defined]
 
     for target in (silent, lambda x: x, len, Foreign, dataclasses.field):
         report = Report()

@@ -1,4 +1,7 @@
 """Annotated functions in torch's hands: nothing of ours breaks what torch does with a function and its annotations."""
+# These annotations are for run time: most of them no type checker would pass.
+# mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
+# ruff: noqa: UP045
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch reads the annotations here")
 
-from shapedsl.annotations import Tensor, shapes, where  # noqa: E402
-from shapedsl.dims import B, D  # noqa: E402
+from shapedsl.annotations import Tensor, shapes, where
+from shapedsl.dims import B, D
 
 
 def early(x, w=None):  # type: ignore[no-untyped-def]

@@ -27,7 +27,12 @@ def mypy(path: Path, tmp_path: Path) -> list[tuple[str, int, str]]:
     """Returns (file, line, message) of each error under ``mypy --strict``."""
     needs("mypy")
     options = ["--strict", "--no-error-summary", "--hide-error-context", "--no-pretty", "--python-version=3.10"]
-    options += ["--config-file=", f"--cache-dir={ROOT / '.mypy_cache' / 'users'}", "--explicit-package-bases", "--follow-imports=silent"]
+    options += [
+        "--config-file=",
+        f"--cache-dir={ROOT / '.mypy_cache' / 'users'}",
+        "--explicit-package-bases",
+        "--follow-imports=silent",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *options, str(path)],
         capture_output=True,

@@ -86,14 +86,14 @@ def unwrap(target: Any) -> RawCallable | None:
 
 def _callable(target: Any) -> Any:
     """Returns the callable that is meant: a module's forward, an object's ``__call__``."""
-    if isinstance(target, (staticmethod, classmethod)):
+    if type(target) in (staticmethod, classmethod):
         target = target.__func__
     if isinstance(target, type):
         return getattr(target, "forward", target)
     if hasattr(target, "forward") and hasattr(target, "named_parameters"):  # a torch.nn.Module
         return target.forward
     if not hasattr(target, "__code__") and not hasattr(target, "__func__") and not hasattr(target, "func"):
-        called = getattr(type(target), "__call__", None)  # noqa: B004  # the function itself is needed
+        called: Any = getattr(target.__class__, "__call__", None)  # noqa: B004  # the function itself is needed
         if isinstance(called, types.FunctionType) and not hasattr(target, "__wrapped__"):
             return types.MethodType(called, target)
     return target

@@ -54,7 +54,7 @@ class Unknown(Symbol):
         return Unknown(f"{self.text}.{name}")
 
     def __getitem__(self, key: Any) -> Unknown:
-        keys = key if isinstance(key, tuple) else (key,)
+        keys: list[Any] = [*key] if type(key) is tuple else [key]
         shown = f"{self.shown}[{', '.join(map(repr, keys))}]"
         literal = all(type(part) in (str, int) for part in keys)
         return Unknown(", ".join(map(str, keys)) if literal else shown, shown)

@@ -12,8 +12,8 @@ from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
 from ..text import parse_clauses
-from ..text.parse import parse
 from ..text.define import Definer
+from ..text.parse import parse
 from ..text.scope import Scope, Session
 from ..text.syntax import Clause, ConstStatement, Def, Labelled, Name, SizesStatement, Where
 from .callables import RawCallable, RawParameter, unwrap
@@ -87,9 +87,7 @@ class _Reading:
     def _returns(self) -> Type | None:
         said = _NOTHING if self._facts.returns is None else self._facts.returns
         annotation = self._raw.annotations.get("return", _NOTHING)
-        reader = TypeReader(
-            self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes
-        )
+        reader = TypeReader(self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes)
         type_ = self._type("the return value", said, annotation, reader)
         return None if is_silent(type_) else type_
 
@@ -176,7 +174,11 @@ class _Reading:
             span = _whole(self._places.decorator(name))
             hint = Const(value, span)
             for i, clause in enumerate(clauses):
-                named = [item for item in clause.names if item[0].text == name] if isinstance(clause, SizesStatement) else []
+                named = (
+                    [item for item in clause.names if item[0].text == name]
+                    if isinstance(clause, SizesStatement)
+                    else []
+                )
                 if named and isinstance(clause, SizesStatement):
                     rest = [item for item in clause.names if item[0].text != name]
                     clauses[i : i + 1] = [replace(clause, names=named, hint=clause.hint or hint)]

@@ -87,7 +87,7 @@ class TypeReader:
         self.equalities: list[Constraint] = []
         self.spoken = False
 
-    def read(self, annotation: object) -> Type:
+    def read(self, annotation: Any) -> Type:
         """Returns the type that ``annotation`` means; `AnyType` where it is wrong or says nothing of shapes."""
         if isinstance(annotation, str):
             return self._late(annotation)
@@ -99,9 +99,8 @@ class TypeReader:
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
         if hasattr(annotation, "__forward_arg__"):
             return self._late(annotation.__forward_arg__)
-        metadata = getattr(annotation, "__metadata__", None)
-        if isinstance(metadata, tuple) and hasattr(annotation, "__origin__"):
-            return self._annotated(annotation.__origin__, metadata)
+        if hasattr(annotation, "__metadata__") and hasattr(annotation, "__origin__"):
+            return self._annotated(annotation.__origin__, annotation.__metadata__)
         if type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__value__"):
             return self._alias(annotation)
         return self._generic(annotation)
@@ -117,7 +116,7 @@ class TypeReader:
                 f"this annotation could not be resolved: {type(error).__name__}",
                 at=self._whole(text),
                 label=str(error).partition("\n")[0],
-                help="quote the dims alone, `Tensor[\"B, 2*D\"]`: they are not Python",
+                help='quote the dims alone, `Tensor["B, 2*D"]`: they are not Python',
             )
             return AnyType()
         return AnyType() if annotation == text else self.read(annotation)
@@ -177,7 +176,7 @@ class TypeReader:
                     "unresolved-annotation",
                     f"`{_name(item)}` is no dim",
                     at=self._whole(repr(form)),
-                    help="a dim is a name, a number, an expression in quotes, `...` or `\"_\"`",
+                    help='a dim is a name, a number, an expression in quotes, `...` or `"_"`',
                 )
                 return None
         return () if form.items == () else parse_dims(self._source(form.text or ""), self._report)

@@ -141,6 +141,10 @@ class _Unifier:
             case (Const(), Const()):
                 self._conflict(first, f"is {write_dim(first)}", second, f"is {write_dim(second)}")
                 return first
+            case _:
+                return self._equal(first, second)
+
+    def _equal(self, first: Any, second: Any) -> Any:
         equal = Compare(COMPARISONS["=="], first, second, first.span)
         notes = () if second.span is None else ((second.span, "the other source"),)
         self._equalities += constraints_of(equal, span=first.span, notes=notes)
@@ -231,7 +235,7 @@ def _rank(tensor: TensorType) -> str:
 
 
 def _kind(type_: Type) -> str:
-    kinds = {
+    kinds: dict[type, str] = {
         TensorType: "a tensor",
         ScalarType: "an int",
         SequenceType: "a sequence",
