@@ -179,7 +179,7 @@ def test_a_compiled_function_in_a_class_body_is_a_method() -> None:
 
 
 def test_decorated_functions() -> None:
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def f(x: Any) -> Any:
         return x * 2
 

@@ -34,7 +34,7 @@ class Plain(nn.Module):  # type: ignore[misc, name-defined]
 
 
 class NoGrad(nn.Module):  # type: ignore[misc, name-defined]
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     @carries
     def forward(self, x: Any) -> Any:
         return x + 1

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 import torch
 
-from ...ir import ParamKind, Signature, VariableKind
+from ...ir import ParamKind, Signature, Size, VariableKind
 from ...ir.expanded import Expanded, Lowered
 from ...runtime.code import Code
 from ...runtime.guard import Guard
@@ -34,6 +34,7 @@ from ...runtime.select import Selector
 from ..errors import trace_failure
 from ..shapes_spec import write
 from ..tensors import torch_tensors
+from .demands import demand_failure, note_symbols
 from .parameters import parameters_of
 from .shift import shift
 from .source import entry_function
@@ -264,7 +265,16 @@ class _Artifacts:
 
     def _artifact(self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int]) -> _Artifact:
         lowered, offsets = shift(self.lower(expanded, statics, True))
-        entry = entry_function(self.target, self.parameters, lowered, name=self.name, present=present, offsets=offsets)
+        symbols: dict[str, Size] = {}
+        entry = entry_function(
+            self.target,
+            self.parameters,
+            lowered,
+            name=self.name,
+            present=present,
+            offsets=offsets,
+            note=note_symbols(symbols, lowered),
+        )
         options: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **self.options}
         options.update(fullgraph=True, isolate_recompiles=True)
         if options.get("options") is not None:
@@ -275,7 +285,7 @@ class _Artifacts:
 
         def translate(error: Exception) -> None:
             """Raises what ``error`` means for the spec, if it means anything; else returns."""
-            translated = trace_failure(error, lowered)
+            translated = trace_failure(error, lowered) or demand_failure(error, lowered, symbols)
             if translated is not None:
                 raise translated from error
 

@@ -54,6 +54,7 @@ def entry_function(
     name: str,
     present: Mapping[str, bool] | None = None,
     offsets: Mapping[str, int] | None = None,
+    note: Callable[[], None] | None = None,
 ) -> FunctionType:
     """Returns the function to compile.
 
@@ -64,10 +65,13 @@ def entry_function(
         name: What torch's logs print.
         present: Parameters that map to false are not passed to the target.
         offsets: Scalar parameter → what the caller added to it, to be subtracted again.
+        note: Is called while torch traces, once every leaf is bound; leaves nothing in the graph.
     """
     spelled = {param.name: param.spelled for param in parameters}
     code = Code([*spelled.values(), name])
     lines = list(touches(lowered.leaves, code, spelled))
+    if note is not None:
+        lines.append(f"{code.use(note, 'note')}()")
     for param, offset in (offsets or {}).items():
         lines.append(f"{spelled[param]} = {spelled[param]} - {offset}")
     lines.append(f"return {code.use(target, 'target')}({passed(parameters, present)})")
