@@ -7,7 +7,7 @@ The torch writer decides nothing, so everything is decided here, one step a modu
 3. `translate`: every constraint over the slots, in integers.
 4. ranges and residues of the slots, by `propagate`; single-variable bounds go there.
 5. `consequences`: what torch does not conclude itself.
-6. `divisors`: none is 0 where Python would have stopped before it.
+6. `divisors`: none is 0 where Python would have stopped before it; `bounds`: none below 2 is lost.
 
 Before::
 
@@ -55,6 +55,7 @@ from ..polynomial import build, terms_interval
 from ..propagate import AtMost, Congruent, propagate, residue_of, rows_of
 from ..refute import predicates_of, refutation_of, report_contradiction
 from ..simplify import may_divide, predicate_key, simplify_predicate, split
+from .bounds import small_bounds
 from .consequences import residues, with_consequences
 from .divisors import with_safe_divisors
 from .fit import fitting
@@ -99,7 +100,7 @@ def lower(
     )
     if not allow_negative_ints and tell_negative_ints(variables, known.variables, slots.values(), report):
         return None
-    assumptions: list[Predicate] = []
+    assumptions: list[Predicate] = list(small_bounds(variables))
     for assumption in _assumptions(variables, domains, told):
         safe = with_safe_divisors(assumption, domains.box)
         if safe is None:
@@ -281,7 +282,8 @@ def _definitions(
         if isinstance(value, Const):
             yield variable.name, value
         elif name in inversion.definitions:
-            yield variable.name, canonical(substitute_size(inversion.definitions[name].size, fixed))
+            size = inversion.definitions[name].size
+            yield variable.name, canonical(substitute_size(size, fixed)) if fixed else size
 
 
 # --------------------------------------------------------------------------------- assumptions

@@ -61,7 +61,8 @@ def known_leaves(expanded: Expanded, values: Mapping[str, Size], static: frozens
     def known(dim: Dim) -> Dim:
         if not isinstance(dim, (Var, Apply)):
             return dim
-        if static.issuperset(free_vars(dim)):
+        names = set(free_vars(dim))
+        if names and names <= static:
             return Static(dim.span)
         return canonical(substitute_size(dim, values), box)
 
