@@ -196,8 +196,8 @@ PAIRS: list[tuple[Callable[..., Any], str]] = [
     (constants, "const NL = _\ndef f(x: Tensor[B, 256], y: Tensor[NL]) -> Tensor[128]: ..."),
     (
         logic,
-        "def f(x: Tensor[batch_size, D]) -> None:\n    where batch_size == B, B < 32, D % 8 == 0\n"
-        "    where B == 1 or B >= 8 and D != 3, not B == 3, cdiv(B, 8) < 3",
+        "def f(x: Tensor[batch_size, D]) -> None:\n    where batch_size < 32, D % 8 == 0\n"
+        "    where batch_size == 1 or batch_size >= 8 and D != 3, not batch_size == 3, cdiv(batch_size, 8) < 3",
     ),
     (variadic, "def f(x: Tensor[*batch, D], y: Tensor[D, prod(*batch)]) -> Tensor[*batch]: ..."),
     (unified, "def f(x: Tensor[B, 3, 2*D, 4], y: Tensor[S]) -> None:\n    where S == 2*D"),

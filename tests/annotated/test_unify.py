@@ -5,20 +5,19 @@ from __future__ import annotations
 import pytest
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.annotated.unify import unify
+from shapedsl.frontends.annotated.unify import Equality, unify
 from shapedsl.frontends.text import parse_type
-from shapedsl.ir import Constraint
 from shapedsl.ir.write import write_predicate, write_type
 
 
 def merged(first: str, second: str) -> tuple[str, list[str], list[str]]:
     """Returns the type, the equalities, and the labels of conflicts."""
-    report, equalities = Report(), list[Constraint]()
+    report, equalities = Report(), list[Equality]()
     one, two = (parse_type(Source(name, text), report) for name, text in (("one.py", first), ("two.py", second)))
     assert one is not None
     assert two is not None
     type_ = unify(one, two, report, equalities, "parameter `x`")
-    texts = [write_predicate(labelled.predicate) for labelled in equalities]
+    texts = [write_predicate(e.constraint().predicate) for e in equalities]
     labels = [f"{a.span.source.name}: {a.label}" for d in report for a in d.annotations]
     assert {d.code for d in report} <= {"conflicting-sources"}
     return write_type(type_), texts, labels

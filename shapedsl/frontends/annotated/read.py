@@ -7,20 +7,20 @@ from difflib import get_close_matches
 from typing import Any
 
 from ...diagnostics import Report, Source, Span
-from ...ir import AnyType, Const, Constraint, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
+from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
 from ..text import parse_clauses
-from ..text.define import Definer
+from ..text.define import Definer, bound_names
 from ..text.parse import parse
 from ..text.scope import Scope, Session
-from ..text.syntax import Clause, ConstStatement, Def, Labelled, Name, SizesStatement, Where
+from ..text.syntax import Clause, ConstStatement, Def, Labelled, Let, Name, SizesStatement, TypeStatement, Where
 from .callables import RawCallable, RawParameter, unwrap
 from .namespace import of_function
 from .places import Places
 from .types import TypeReader, is_silent
-from .unify import unify
+from .unify import Equality, eliminate, unify
 
 
 def read_callable(target: Any, report: Report) -> Signature | None:
@@ -48,7 +48,7 @@ class _Reading:
         self._places = Places(raw.function)
         self._namespace = of_function(raw.function)
         self._predicates: list[Labelled] = []
-        self._equalities: list[Constraint] = []
+        self._equalities: list[Equality] = []
         self._spoken = raw.facts is not None
 
     def signature(self) -> Signature | None:
@@ -60,8 +60,13 @@ class _Reading:
             self._report.add(diagnostic)
         self._unknown_parameters()
         span = _whole(self._places.function(self._raw.name))
-        definition = Def(Name(self._raw.name, span), 1, params, returns, self._clauses(params), span, pending=True)
-        signature = Definer(Scope(Session(self._report))).signature(definition, extra=self._equalities)
+        clauses = self._clauses(params)
+        declared = {name for clause in clauses for name in declared_names(clause)}
+        meaning, equalities = eliminate(self._equalities, bound_names(params), declared)
+        clauses[:0] = [Let(Name(name, size.span or span), size, size.span or span) for name, size in meaning.items()]
+        definition = Def(Name(self._raw.name, span), 1, params, returns, clauses, span, pending=True)
+        definer = Definer(Scope(Session(self._report)))
+        signature = definer.signature(definition, extra=[equality.constraint() for equality in equalities])
         self._unbound_hints(signature)
         return replace(signature, receiver=self._raw.receiver)
 
@@ -88,7 +93,9 @@ class _Reading:
         said = _NOTHING if self._facts.returns is None else self._facts.returns
         annotation = self._raw.annotations.get("return", _NOTHING)
         reader = TypeReader(self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes)
+        equalities = list(self._equalities)
         type_ = self._type("the return value", said, annotation, reader)
+        self._equalities = equalities  # a claim assumes nothing: the first source's expression stands
         return None if is_silent(type_) else type_
 
     def _reader_of(self, name: str) -> TypeReader:
@@ -189,6 +196,19 @@ class _Reading:
                 kind = VariableKind.DIM if name in sizes else VariableKind.INT
                 named = [(Name(name, span), name in runs)]
                 clauses.append(SizesStatement(kind, named, None, None, hint, span))
+
+
+def declared_names(clause: Clause) -> list[str]:
+    """Returns the names that a clause declares."""
+    match clause:
+        case ConstStatement(names=names):
+            return [name.text for name in names]
+        case SizesStatement(names=starred):
+            return [name.text for name, _ in starred]
+        case Let(name=name) | TypeStatement(name=name):
+            return [name.text]
+        case _:
+            return []
 
 
 def _whole(source: Source) -> Span:

@@ -28,7 +28,6 @@ from ...ir import (
     AnyType,
     Apply,
     Const,
-    Constraint,
     Dtype,
     MappingType,
     NoneType,
@@ -48,7 +47,7 @@ from ..text import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labelled
 from .namespace import Namespace, Unknown, of_class
-from .unify import unify
+from .unify import Equality, unify
 
 # Wrappers that say nothing of shapes; what they wrap does.
 _TRANSPARENT = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar", "Unpack"}
@@ -84,7 +83,7 @@ class TypeReader:
         self._plain_strings = plain_strings
         self._open: list[type] = []  # classes being read: one may contain itself
         self.wheres: list[Labelled] = []
-        self.equalities: list[Constraint] = []
+        self.equalities: list[Equality] = []
         self.spoken = False
 
     def read(self, annotation: Any) -> Type:
