@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..diagnostics import Report
 from ..ir import COMPARISONS, Compare, Const, Predicate, Var
 from ..ir.expanded import Lowered
+from ..ir.walk import substitute
 from ..ir.write import write_predicate
 from .program import Demand, demands
 
@@ -45,11 +46,12 @@ def compare(
     """
     signature = lowered.expanded.signature
     spans = {leaf.place(axis): leaf.span for leaf in lowered.expanded.leaves for axis in range(len(leaf.dims))}
-    # what was taken from the example: the program may rely on it
+    # what was taken from the example, and what was lowered: the program may rely on it
     known = [
         Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
     ]
-    given: tuple[Predicate, ...] = tuple(known)
+    meanings = {variable.name: variable.meaning for variable in lowered.variables}
+    given: tuple[Predicate, ...] = (*known, *(substitute(each, meanings) for each in lowered.assumptions))
     for demand in demands(program, lowered):
         refuted = refute(demand.predicate, given)
         if refuted is None:
