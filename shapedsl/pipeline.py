@@ -179,19 +179,13 @@ def source_text(signature: Signature, report: Report) -> str | None:
 
 
 def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, int]:
-    """Returns the value that each ``const X = _`` has in ``arguments``, read where it stands alone in a dim."""
+    """Returns the value that each ``const X = _`` has in ``arguments``: read off dims, scalars and lengths."""
     consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
-    found: dict[str, int] = {}
-    if consts:
-        for leaf in expanded.leaves:
-            value = arguments[leaf.path.root]
-            for step in leaf.path.steps:
-                value = getattr(value, step.name) if hasattr(step, "name") else value[step.key]
-            for axis, dim in enumerate(leaf.dims):
-                name = getattr(dim, "name", None)
-                if name in consts and name not in found:
-                    found[name] = int(value if leaf.scalar else value.shape[axis])
-    return found
+    if not consts:
+        return {}
+    from .runtime.explain import sizes_of
+
+    return {name: size for name, size in sizes_of(expanded, arguments).items() if name in consts}
 
 
 def compare_program(program: Program, lowered: Lowered, report: Report, allowed: Collection[str] = ()) -> None:

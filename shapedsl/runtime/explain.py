@@ -68,6 +68,13 @@ def explain(
             found.test(constraint)
 
 
+def sizes_of(expanded: Expanded, arguments: Mapping[str, object]) -> dict[str, int]:
+    """Returns the sizes of a call by variable, as far as ``arguments`` agree with ``expanded`` about them."""
+    found = _Sizes(expanded, arguments, Report())
+    found.find()
+    return found.sizes
+
+
 def value_at(path: Path, arguments: Mapping[str, object]) -> object:
     """Returns the part of an argument at ``path``."""
     value: Any = arguments[path.root]

@@ -33,7 +33,7 @@ class Graphs:
         return forward
 
 
-def compiled(target: Callable[..., Any], text: str, **options: Any) -> tuple[Any, Graphs]:
+def compiled(target: Any, text: str, **options: Any) -> tuple[Any, Graphs]:
     """Returns ``target`` compiled under the only spec of ``text``, and the count of its graphs."""
     graphs = Graphs()
     return compile_callable(target, signature(text), lower, **{"backend": graphs, **options}), graphs

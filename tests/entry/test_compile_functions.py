@@ -178,6 +178,26 @@ def test_a_compiled_function_in_a_class_body_is_a_method() -> None:
     assert graphs.count == 1
 
 
+def test_static_and_class_methods_in_a_class_body() -> None:
+    def add(x: Any) -> Any:
+        return x + 1
+
+    def name(cls: Any, x: Any) -> Any:
+        return x + len(cls.__name__)
+
+    text = "def f(x: Tensor[B]): ..."
+
+    static, bound = compiled(staticmethod(add), text)[0], compiled(classmethod(name), text)[0]
+
+    class Holder:
+        add = static
+        name = bound
+
+    assert [Holder.add(ones(size)).sum().item() for size in (2, 3)] == [4.0, 6.0]
+    assert [Holder().add(ones(size)).sum().item() for size in (2, 3)] == [4.0, 6.0]
+    assert [Holder().name(ones(size)).sum().item() for size in (2, 3)] == [14.0, 21.0]
+
+
 def test_decorated_functions() -> None:
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def f(x: Any) -> Any:

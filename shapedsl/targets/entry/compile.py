@@ -72,7 +72,7 @@ def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lo
     """Returns ``target`` compiled under its spec: a module for a module, else a plain function.
 
     Args:
-        target: A function, method, builtin, partial, callable object or module.
+        target: A function, method, builtin, partial, callable object, module, staticmethod or classmethod.
         signature: Its spec, found satisfiable.
         lower: Makes the lowerable form; raises ShapeError where there is none.
         **options: torch.compile's.
@@ -82,6 +82,9 @@ def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lo
         TypeError: See `require_options`.
     """
     require_options(options)
+    if isinstance(target, (staticmethod, classmethod)):  # as a decorator in a class body finds them
+        wrapped = compile_callable(target.__func__, signature, lower, **options)
+        return type(target)(wrapped)
     if isinstance(target, torch.nn.Module):
         from .module import SpecModule
 
