@@ -1,15 +1,18 @@
 """Random IR, drawn from the operator table: a new row is tested by every law without a line here.
 
-One file, though a long one: the laws draw from all of it, and each part from the one before.
-
 What is drawn has the form that frontends give: closed sub-expressions are folded, `And` and `Or` are
 flat, names are declared or reached. So ``parse(write(ir)) == ir`` may be asked of all of it.
+
+Nodes are drawn by plain functions of ``draw``, and only the whole is a strategy: a strategy made
+anew for each node took nine tenths of the time. One file, though a long one: the laws draw from all
+of it, and each part from the one before.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -33,12 +36,12 @@ from shapedsl.ir import (
     Dtype,
     Edge,
     Ellipsis,
+    Fill,
     Fresh,
     Item,
     MappingType,
     Mode,
     Module,
-    NoneType,
     Not,
     ObjectType,
     OptionalType,
@@ -54,6 +57,7 @@ from shapedsl.ir import (
     Signature,
     Size,
     Static,
+    Step,
     TensorType,
     Type,
     Values,
@@ -65,220 +69,263 @@ from shapedsl.ir import (
 T = TypeVar("T")
 
 # Keywords are names too, unless they are reserved.
-DIM_NAMES = ("B", "D", "S", "T", "batch", "seq", "dim", "multiple", "of", "hint", "x1", "_h", "case", "lambda")
+DIM_NAMES = ("B", "D", "S", "T", "batch", "seq", "dim", "multiple", "of", "hint", "x1", "_h", "case", "lambda", "eager")
 INT_NAMES = ("k", "n", "pad", "int")
 CONST_NAMES = ("HD", "NL")
 VARIADIC_NAMES = ("lead", "rest")
 PARAM_NAMES = ("x", "w", "mask", "kvs", "B", "type", "where", "values", "self_", "a_1", "left", "at")
 DTYPES = ("float32", "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64", "floating", "integral")
+KEYS: tuple[str | int, ...] = ("k", "input ids", 'quo"te', "back\\slash", "ünï", "a\nb", "", 0, 1, 7, -1, -30)
+MESSAGES = ("too small", 'say "why"', "ünï \\ code")
+DOCS = ("What it does.", 'With "quotes" and \\.')
+EDGES = (7, 8, 16, 100, 127, 128, 255, 256, 1024, 4096)
+OPERATOR_ROWS = tuple(sorted(OPERATORS.values(), key=lambda row: row.name))
+COMPARISON_ROWS = tuple(sorted(COMPARISONS.values(), key=lambda row: row.name))
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that expressions may use."""
+    """The names that expressions may use, and what they may be used for.
+
+    Attributes:
+        dims, ints, consts, variadics: The names.
+        safe: Fit for evaluating and for torch: no divisor may be 0, no number is large, powers are
+            squares, no dim is static or of unknown rank.
+    """
 
     dims: tuple[str, ...] = ("B", "D")
     ints: tuple[str, ...] = ()
     consts: tuple[str, ...] = ()
     variadics: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = field(default=())
+    safe: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.dims + self.ints + self.consts
 
 
+# ------------------------------------------------------------------------------------- drawing
+
+_between = functools.cache(st.integers)
+
+
+@functools.cache
+def _among(options: Sequence[T]) -> SearchStrategy[T]:
+    return st.sampled_from(options)
+
+
+def between(draw: DrawFn, low: int, high: int) -> int:
+    """Draws an int, both ends included; small ones are simpler."""
+    return draw(_between(low, high))
+
+
+def among(draw: DrawFn, options: Sequence[T]) -> T:
+    """Draws one of ``options``."""
+    chosen: T = draw(_among(tuple(options)))
+    return chosen
+
+
+def chance(draw: DrawFn, percent: int) -> bool:
+    """Draws whether something rare happens; that it does not is simpler."""
+    return between(draw, 0, 99) >= 100 - percent
+
+
+def some(draw: DrawFn, options: Sequence[T], least: int = 0, most: int = 99) -> tuple[T, ...]:
+    """Draws some of ``options``, in their order."""
+    count = between(draw, least, min(most, len(options)))
+    left = list(range(len(options)))
+    chosen = {left.pop(between(draw, 0, len(left) - 1)) for _ in range(count)}
+    return tuple(option for i, option in enumerate(options) if i in chosen)
+
+
 # ---------------------------------------------------------------------------------------- sizes
 
 
-def numbers(*, large: bool = True) -> SearchStrategy[int]:
-    """Ints as they stand in specs: mostly small, sometimes at the edge of what torch can hold."""
-    small = st.integers(0, 64) | st.sampled_from((7, 8, 16, 100, 127, 128, 255, 256, 1024, 4096))
-    return small | st.integers(0, 2**63 - 1) if large else small
+def number(draw: DrawFn, *, large: bool = True) -> int:
+    """Draws an int as it stands in specs: mostly small, sometimes at the edge of what torch can hold."""
+    match between(draw, 0, 5):
+        case 0 | 1 | 2:
+            return between(draw, 0, 64)
+        case 3 | 4:
+            return among(draw, EDGES)
+        case _:
+            return between(draw, 0, 2**63 - 1 if large else 300)
 
 
-@st.composite
-def sizes(draw: DrawFn, scope: Scope, *, depth: int = 3, safe: bool = False) -> Size:
-    """A size that is not constant.
-
-    Args:
-        draw: Hypothesis's.
-        scope: Names that may stand in it; at least one.
-        depth: How deep operators nest at most.
-        safe: No divisor may be 0, no number is large, powers are squares: fit for evaluating and for torch.
-    """
-    leaves: list[SearchStrategy[Size]] = [st.builds(Var, st.sampled_from(scope.names))]
-    if depth == 0 or draw(st.booleans()):
-        return draw(leaves[0])
-    if scope.variadics and draw(st.integers(0, 9)) == 0:
-        spread: list[Size] = [Variadic(draw(st.sampled_from(scope.variadics)))]
-        return Apply(OPERATORS["prod"], tuple(spread))
-    op = draw(st.sampled_from(sorted(OPERATORS.values(), key=lambda row: row.name)))
-    inner = sizes(scope, depth=depth - 1, safe=safe)
-    constants = st.builds(Const, numbers(large=not safe))
+def draw_size(draw: DrawFn, scope: Scope, depth: int = 3) -> Size:
+    """Draws a size that is not constant."""
+    if depth == 0 or chance(draw, 50):
+        return Var(among(draw, scope.names))
+    if scope.variadics and chance(draw, 10):
+        return Apply(OPERATORS["prod"], (Variadic(among(draw, scope.variadics)),))
+    op = among(draw, OPERATOR_ROWS)
     if op.name == "**":
-        return Apply(op, (draw(inner), Const(draw(st.integers(2, 2 if safe else 4)))))
+        return Apply(op, (draw_size(draw, scope, depth - 1), Const(between(draw, 2, 2 if scope.safe else 4))))
     if op.name in ("//", "%", "cdiv"):
-        divisors = st.builds(Const, st.integers(1, 64))
-        dividends = inner if safe else inner | constants
-        dividend = draw(dividends)
-        divisor = draw(divisors if safe or (not isinstance(dividend, Const) and draw(st.booleans())) else inner)
-        return Apply(op, (dividend, divisor))
-    count = op.arity if op.arity is not None else draw(st.integers(2, 3))
-    args: list[Size] = [draw(inner | constants) for _ in range(count)]
+        if scope.safe or chance(draw, 60):
+            return Apply(op, (draw_size(draw, scope, depth - 1), Const(between(draw, 1, 64))))
+        return Apply(op, (_argument(draw, scope, depth), draw_size(draw, scope, depth - 1)))
+    args = [_argument(draw, scope, depth) for _ in range(op.arity or between(draw, 2, 3))]
     if all(isinstance(arg, Const) for arg in args):
-        args[draw(st.integers(0, count - 1))] = draw(inner)
+        args[between(draw, 0, len(args) - 1)] = draw_size(draw, scope, depth - 1)
     return Apply(op, tuple(args))
 
 
-@st.composite
-def comparisons(draw: DrawFn, scope: Scope, *, safe: bool = False) -> Predicate:
-    """A comparison of a size with a number or another size."""
-    op = draw(st.sampled_from(sorted(COMPARISONS.values(), key=lambda row: row.name)))
-    left = draw(sizes(scope, depth=2, safe=safe))
-    numeral = st.builds(Const, numbers(large=not safe))
-    right = draw(
-        numeral
-        | numeral.filter(lambda c: c.value > 0).map(lambda c: Const(-c.value))
-        | sizes(scope, depth=1, safe=safe)
-    )
-    return Compare(op, left, right)
+def _argument(draw: DrawFn, scope: Scope, depth: int) -> Size:
+    if chance(draw, 35):
+        return Const(number(draw, large=not scope.safe))
+    return draw_size(draw, scope, depth - 1)
 
 
 @st.composite
-def predicates(draw: DrawFn, scope: Scope, *, depth: int = 2, safe: bool = False) -> Predicate:
-    """A predicate; `And` and `Or` never nest in themselves."""
-    if depth == 0 or draw(st.integers(0, 2)):
-        return draw(comparisons(scope, safe=safe))
-    kind = draw(st.sampled_from(("and", "or", "not", "members")))
+def sizes(draw: DrawFn, scope: Scope, *, depth: int = 3) -> Size:
+    """A size that is not constant; ``depth`` is how deep operators nest at most."""
+    return draw_size(draw, scope, depth)
+
+
+def draw_comparison(draw: DrawFn, scope: Scope) -> Predicate:
+    """Draws a comparison of a size with a number or another size."""
+    left = draw_size(draw, scope, 2)
+    right: Size
+    match between(draw, 0, 3):
+        case 0 | 1:
+            right = Const(number(draw, large=not scope.safe))
+        case 2:
+            right = Const(-between(draw, 1, 70))
+        case _:
+            right = draw_size(draw, scope, 1)
+    return Compare(among(draw, COMPARISON_ROWS), left, right)
+
+
+def draw_predicate(draw: DrawFn, scope: Scope, depth: int = 2) -> Predicate:
+    """Draws a predicate; `And` and `Or` never nest in themselves."""
+    kind = among(draw, ("compare",) * 4 + ("and", "or", "not", "members")) if depth else "compare"
+    if kind == "compare":
+        return draw_comparison(draw, scope)
     if kind == "members":
-        subject = draw(sizes(scope, depth=1, safe=safe))
-        members = draw(st.lists(st.integers(0, 300), min_size=2, max_size=4, unique=True))
-        return Or(tuple(Compare(COMPARISONS["=="], subject, Const(member)) for member in sorted(members)))
-    inner = predicates(scope, depth=depth - 1, safe=safe)
+        subject = draw_size(draw, scope, 1)
+        members = sorted({between(draw, 0, 300) for _ in range(4)})
+        if len(members) < 2:
+            members.append(members[-1] + 3)
+        return Or(tuple(Compare(COMPARISONS["=="], subject, Const(member)) for member in members))
     if kind == "not":
-        return Not(draw(inner))
+        return Not(draw_predicate(draw, scope, depth - 1))
     node = And if kind == "and" else Or
-    return node(tuple(draw(st.lists(inner.filter(lambda p: not isinstance(p, node)), min_size=2, max_size=3))))
+    parts: list[Predicate] = []
+    while len(parts) < 2:
+        part = draw_predicate(draw, scope, depth - 1)
+        parts.append(draw_comparison(draw, scope) if isinstance(part, node) else part)
+    return node(tuple(parts))
+
+
+@st.composite
+def predicates(draw: DrawFn, scope: Scope, *, depth: int = 2) -> Predicate:
+    """A predicate; ``depth`` is how deep connectives nest at most."""
+    return draw_predicate(draw, scope, depth)
 
 
 # ---------------------------------------------------------------------------------------- types
 
 
-@st.composite
-def tensors(draw: DrawFn, scope: Scope, *, safe: bool = False, fresh: bool = False) -> TensorType:
-    """A tensor type; at most one ``...`` or ``*name`` stands in it.
+def draw_tensor(draw: DrawFn, scope: Scope, *, fresh: bool = False) -> TensorType:
+    """Draws a tensor type; at most one ``...`` or ``*name`` stands in it.
 
     Args:
         draw: Hypothesis's.
         scope: Names that may stand in it.
-        safe: See `sizes`; then no dim is static either.
         fresh: Whether ``?`` and ``?K`` may stand in it.
     """
-    dtype = draw(st.none() | st.builds(Dtype, st.sampled_from(DTYPES)))
-    if not safe and draw(st.integers(0, 11)) == 0:
+    dtype = Dtype(among(draw, DTYPES)) if chance(draw, 40) else None
+    if not scope.safe and chance(draw, 8):
         return TensorType(None, dtype)
-    choices: list[SearchStrategy[Dim]] = [
-        sizes(scope, depth=0),
-        sizes(scope, depth=0),
-        sizes(scope, depth=2, safe=safe),
-        st.builds(Const, numbers(large=False)),
-    ]
-    if not safe:
-        choices.append(st.just(Static()))
-    if fresh:
-        choices.append(st.builds(Fresh, st.sampled_from((None, "K"))))
-    dims: list[Dim] = draw(st.lists(st.one_of(choices), max_size=4))
-    stretch: list[Dim] = [Variadic(name) for name in scope.variadics]
-    if not safe:
-        stretch.append(Ellipsis())
-    if draw(st.booleans()) and stretch:
-        dims.insert(draw(st.integers(0, len(dims))), draw(st.sampled_from(stretch)))
+    dims: list[Dim] = [draw_dim(draw, scope, fresh=fresh) for _ in range(between(draw, 0, 4))]
+    stretch: list[Dim] = [*map(Variadic, scope.variadics), *([] if scope.safe else [Ellipsis()])]
+    if stretch and chance(draw, 30):
+        dims.insert(between(draw, 0, len(dims)), among(draw, stretch))
     return TensorType(tuple(dims), dtype)
 
 
-KEYS: SearchStrategy[str | int] = st.sampled_from(
-    ("k", "input ids", 'quo"te', "back\\slash", "ünï", "a\nb", "")
-) | st.integers(-3, 40)
+def draw_dim(draw: DrawFn, scope: Scope, *, fresh: bool) -> Dim:
+    """Draws a dim that is one axis."""
+    kinds = ("name", "name", "size", "number") + (() if scope.safe else ("static",)) + (("fresh",) if fresh else ())
+    match among(draw, kinds):
+        case "name":
+            return Var(among(draw, scope.names))
+        case "size":
+            return draw_size(draw, scope, 2)
+        case "number":
+            return Const(number(draw, large=False))
+        case "static":
+            return Static()
+        case _:
+            return Fresh(among(draw, (None, "K")))
 
 
-@st.composite
-def types(draw: DrawFn, scope: Scope, *, depth: int = 2, safe: bool = False) -> Type:
-    """Any type that a parameter may have."""
-    kinds = ["tensor"] * 4 + ["scalar", "any"]
+def draw_type(draw: DrawFn, scope: Scope, depth: int = 2) -> Type:
+    """Draws any type that a parameter may have."""
+    kinds: tuple[str, ...] = ("tensor",) * 5 + ("scalar", "any")
     if depth:
-        kinds += ["sequence", "times", "mapping", "object", "optional", "repeat"]
-    if not safe:
-        kinds.append("static scalar")
-    inner = types(scope, depth=max(depth - 1, 0), safe=safe)
-    match draw(st.sampled_from(kinds)):
+        kinds += ("sequence", "times", "mapping", "object", "optional", "repeat")
+    match among(draw, kinds):
         case "tensor":
-            return draw(tensors(scope, safe=safe))
+            return draw_tensor(draw, scope)
         case "scalar":
-            constants = st.builds(Const, numbers(large=not safe))
-            return ScalarType(draw(sizes(scope, depth=1, safe=safe) | constants))
-        case "static scalar":
-            return ScalarType(None)
+            if not scope.safe and chance(draw, 20):
+                return ScalarType(None)
+            return ScalarType(
+                Const(number(draw, large=not scope.safe)) if chance(draw, 20) else draw_size(draw, scope, 1)
+            )
         case "any":
             return AnyType()
         case "sequence":
-            kind = draw(st.sampled_from(("list", "tuple")))
-            rest = draw(st.sampled_from((Rest.NONE, Rest.NONE, Rest.STATIC)))
-            return SequenceType(kind, tuple(draw(st.lists(inner, max_size=3))), rest)
+            items = tuple(draw_type(draw, scope, depth - 1) for _ in range(between(draw, 0, 3)))
+            return SequenceType(_sequence(draw), items, Rest.STATIC if chance(draw, 30) else Rest.NONE)
         case "repeat":
-            kind = draw(st.sampled_from(("list", "tuple")))
-            items: list[Type] = draw(st.lists(tensors(scope, fresh=not safe, safe=safe), min_size=1, max_size=2))
-            return SequenceType(kind, tuple(items), Rest.REPEAT)
+            items = tuple(draw_tensor(draw, scope, fresh=not scope.safe) for _ in range(between(draw, 1, 2)))
+            return SequenceType(_sequence(draw), items, Rest.REPEAT)
         case "times":
-            kind = draw(st.sampled_from(("list", "tuple")))
-            counts: list[Size] = [Const(draw(st.integers(0, 5))), *(Var(name) for name in scope.consts)]
-            return SequenceType(
-                kind, tuple(draw(st.lists(inner, min_size=1, max_size=2))), times=draw(st.sampled_from(counts))
-            )
+            items = tuple(draw_type(draw, scope, depth - 1) for _ in range(between(draw, 1, 2)))
+            count: Size = Const(between(draw, 0, 5))
+            if scope.consts and chance(draw, 50):
+                count = Var(among(draw, scope.consts))
+            return SequenceType(_sequence(draw), items, times=count)
         case "mapping":
-            keys = draw(st.lists(KEYS, max_size=3, unique=True))
-            return MappingType(tuple((key, draw(inner)) for key in keys))
+            return MappingType(tuple((key, draw_type(draw, scope, depth - 1)) for key in some(draw, KEYS, most=3)))
         case "object":
-            names = draw(st.lists(st.sampled_from(PARAM_NAMES), max_size=3, unique=True))
-            label = draw(st.sampled_from(("object", "Batch", "pkg.mod.Batch")))
-            return ObjectType(tuple((name, draw(inner)) for name in names), label)
+            label = among(draw, ("object", "Batch", "pkg.mod.Batch"))
+            names = some(draw, PARAM_NAMES, most=3)
+            return ObjectType(tuple((name, draw_type(draw, scope, depth - 1)) for name in names), label)
         case _:
-            return OptionalType(draw(inner.filter(lambda t: not isinstance(t, (OptionalType, NoneType)))))
+            inner = draw_type(draw, scope, depth - 1)
+            return inner if isinstance(inner, OptionalType) else OptionalType(inner)
 
 
-@st.composite
-def params(draw: DrawFn, scope: Scope, *, safe: bool = False) -> tuple[Param, ...]:
-    """The parameters of a callable, in an order that Python allows."""
-    names = draw(st.lists(st.sampled_from(PARAM_NAMES), min_size=1, max_size=4, unique=True))
+def _sequence(draw: DrawFn) -> str:
+    return among(draw, ("list", "tuple"))
+
+
+def draw_params(draw: DrawFn, scope: Scope) -> tuple[Param, ...]:
+    """Draws the parameters of a callable, in an order that Python allows."""
+    names = some(draw, PARAM_NAMES, least=1, most=4)
     order = list(ParamKind)
-    kinds = sorted(
-        (
-            draw(
-                st.sampled_from(
-                    (ParamKind.POSITIONAL_OR_KEYWORD,) * 3 + (ParamKind.POSITIONAL_ONLY, ParamKind.KEYWORD_ONLY)
-                )
-            )
-            for _ in names
-        ),
-        key=order.index,
-    )
+    choices = (*(ParamKind.POSITIONAL_OR_KEYWORD,) * 3, ParamKind.POSITIONAL_ONLY, ParamKind.KEYWORD_ONLY)
+    kinds = sorted((among(draw, choices) for _ in names), key=order.index)
     result: list[Param] = []
     defaulted = False
     for name, kind in zip(names, kinds, strict=True):
         positional = kind is not ParamKind.KEYWORD_ONLY
-        default = (defaulted and positional) or draw(st.integers(0, 4)) == 0
+        default = (defaulted and positional) or chance(draw, 20)
         defaulted = default if positional else defaulted
-        result.append(Param(name, draw(types(scope, safe=safe)), kind, default))
-    if draw(st.integers(0, 5)) == 0:
-        items = draw(st.lists(tensors(scope, safe=safe), max_size=2))
-        rest = draw(st.sampled_from((Rest.NONE, Rest.REPEAT))) if items else Rest.NONE
+        result.append(Param(name, draw_type(draw, scope), kind, default))
+    if chance(draw, 15):
+        if chance(draw, 50):  # any number of one type
+            variadic = SequenceType("list", (draw_tensor(draw, scope),), Rest.REPEAT)
+        else:
+            variadic = SequenceType("list", tuple(draw_tensor(draw, scope) for _ in range(between(draw, 0, 2))))
         at = next((i for i, p in enumerate(result) if p.kind is ParamKind.KEYWORD_ONLY), len(result))
-        # a `*args` of any length repeats one type
-        variadic = SequenceType("tuple", tuple(items[:1] if rest is Rest.REPEAT else items), rest)
         result.insert(at, Param("args", variadic, ParamKind.VAR_POSITIONAL))
-    if draw(st.integers(0, 5)) == 0:
-        entries = draw(st.lists(st.sampled_from(("p", "q")), max_size=2, unique=True))
-        mapping = MappingType(tuple((entry, draw(tensors(scope, safe=safe))) for entry in entries))
+    if chance(draw, 15):
+        mapping = MappingType(tuple((entry, draw_tensor(draw, scope)) for entry in some(draw, ("p", "q"))))
         result.append(Param("kwargs", mapping, ParamKind.VAR_KEYWORD))
     return tuple(result)
 
@@ -286,26 +333,20 @@ def params(draw: DrawFn, scope: Scope, *, safe: bool = False) -> tuple[Param, ..
 # ----------------------------------------------------------------------------------- signatures
 
 
-def subset(items: Sequence[T], *, least: int = 0) -> SearchStrategy[tuple[T, ...]]:
-    """Some of ``items``, in their order."""
-    return st.lists(st.sampled_from(items), min_size=least, unique=True).map(
-        lambda chosen: tuple(item for item in items if item in chosen)
+def draw_scope(draw: DrawFn, *, safe: bool) -> Scope:
+    """Draws names for one signature."""
+    if safe:
+        return Scope(some(draw, DIM_NAMES[:6], 1, 4), safe=True)
+    return Scope(
+        some(draw, DIM_NAMES, 1, 4),
+        some(draw, INT_NAMES, 0, 2),
+        some(draw, CONST_NAMES) if chance(draw, 30) else (),
+        some(draw, VARIADIC_NAMES) if chance(draw, 30) else (),
     )
 
 
-@st.composite
-def scopes(draw: DrawFn, *, safe: bool = False) -> Scope:
-    """Names for one signature."""
-    dims = draw(subset(DIM_NAMES[:6] if safe else DIM_NAMES, least=1).filter(lambda names: len(names) < 5))
-    ints = draw(subset(INT_NAMES[:2])) if not safe else ()
-    consts = draw(subset(CONST_NAMES)) if not safe and draw(st.booleans()) else ()
-    variadics = draw(subset(VARIADIC_NAMES)) if not safe and draw(st.booleans()) else ()
-    return Scope(dims, ints, consts, variadics)
-
-
-@st.composite
-def declarations(draw: DrawFn, scope: Scope, *, safe: bool = False) -> dict[str, Declaration]:
-    """A declaration for each int and const of ``scope``, and for some of the dims and variadics."""
+def draw_declarations(draw: DrawFn, scope: Scope) -> dict[str, Declaration]:
+    """Draws a declaration for each int and const of ``scope``, and for some of the dims and variadics."""
     result: dict[str, Declaration] = {}
     for kind, names, variadic in (
         (VariableKind.DIM, scope.dims, False),
@@ -314,97 +355,92 @@ def declarations(draw: DrawFn, scope: Scope, *, safe: bool = False) -> dict[str,
         (VariableKind.CONST, scope.consts, False),
     ):
         for name in names:
-            if kind is VariableKind.DIM and draw(st.booleans()):
+            if kind is VariableKind.DIM and chance(draw, 50):
                 continue
             lowest = -20 if kind is VariableKind.INT else 0
-            low = draw(st.integers(lowest, 20)) if draw(st.booleans()) else (None if lowest else 0)
-            start = low if low is not None else -20
-            high = draw(st.none() | st.integers(start + (4 if safe else 0), start + 2000))
-            modulus = draw(st.sampled_from((1, 1, 2, 8))) if kind is not VariableKind.CONST and not safe else 1
-            residue = draw(st.integers(0, modulus - 1))
-            hint = None
-            if kind is not VariableKind.CONST and draw(st.booleans()):
-                hint = start + (residue - start) % modulus
-                hint = None if high is not None and hint > high else hint
-            result[name] = Declaration(name, kind, variadic, low, high, modulus, residue, hint)
+            low = between(draw, lowest, 20) if chance(draw, 50) else (None if lowest else 0)
+            start = -20 if low is None else low
+            high = between(draw, start + (4 if scope.safe else 0), start + 2000) if chance(draw, 50) else None
+            plain = kind is VariableKind.CONST or scope.safe
+            modulus = 1 if plain else among(draw, (1, 1, 2, 8))
+            residue = between(draw, 0, modulus - 1)
+            hint = start + (residue - start) % modulus
+            usable = kind is not VariableKind.CONST and (high is None or hint <= high) and chance(draw, 50)
+            result[name] = Declaration(name, kind, variadic, low, high, modulus, residue, hint if usable else None)
     return result
 
 
-def wheres(scope: Scope, *, safe: bool = False, most: int = 3) -> SearchStrategy[list[Constraint]]:
-    """Constraints as ``where`` gives them, some with a message."""
-    messages = st.none() | st.sampled_from(("too small", 'say "why"', "ünï \\ code"))
-    return st.lists(st.tuples(predicates(scope, safe=safe), messages), max_size=most).map(
-        lambda pairs: [c for predicate, message in pairs for c in constraints_of(predicate, message=message)]
-    )
+def draw_wheres(draw: DrawFn, scope: Scope, most: int = 3, *, messages: bool = True) -> list[Constraint]:
+    """Draws constraints as ``where`` gives them, some with a message."""
+    result: list[Constraint] = []
+    for _ in range(between(draw, 0, most)):
+        message = among(draw, MESSAGES) if messages and chance(draw, 20) else None
+        result += constraints_of(draw_predicate(draw, scope), message=message)
+    return result
 
 
-@st.composite
-def paths(draw: DrawFn, roots: Sequence[str]) -> Path:
-    """A way into a parameter."""
-    step = st.builds(Attribute, st.sampled_from(PARAM_NAMES)) | st.builds(
-        Item, KEYS.filter(lambda k: k not in (-3, -2, -1))
-    )
-    return Path(draw(st.sampled_from(roots)), tuple(draw(st.lists(step, max_size=2))))
+def draw_path(draw: DrawFn, roots: Sequence[str]) -> Path:
+    """Draws a way into a parameter."""
+    steps: list[Step] = []
+    for _ in range(between(draw, 0, 2)):
+        if chance(draw, 50):
+            steps.append(Attribute(among(draw, PARAM_NAMES)))
+        else:
+            steps.append(Item(among(draw, tuple(key for key in KEYS if not (isinstance(key, int) and key < 0)))))
+    return Path(among(draw, roots), tuple(steps))
 
 
-@st.composite
-def buckets(draw: DrawFn, scope: Scope, roots: Sequence[str]) -> Bucket:
-    """A ``bucket`` line."""
+def draw_fill(draw: DrawFn) -> Fill:
+    """Draws what padded slots hold."""
+    match between(draw, 0, 4):
+        case 0:
+            return between(draw, -100, 100)
+        case 1:
+            return among(draw, (True, False))
+        case 2:
+            return among(draw, (0.5, -1.5, 1e9))
+        case 3:
+            return Edge()
+        case _:
+            return tuple(among(draw, (0, 1, 0.25)) for _ in range(between(draw, 1, 3)))
+
+
+def draw_bucket(draw: DrawFn, scope: Scope, roots: Sequence[str]) -> Bucket:
+    """Draws a ``bucket`` line."""
     members, modulus, residue = None, None, 0
-    if draw(st.booleans()):
-        members = tuple(sorted(draw(st.sets(st.integers(1, 4096), min_size=1, max_size=4))))
+    if chance(draw, 50):
+        members = tuple(sorted({between(draw, 1, 4096) for _ in range(between(draw, 1, 4))}))
     else:
-        modulus = draw(st.integers(2, 64))
-        residue = draw(st.integers(0, modulus - 1))
-    fills = (
-        st.integers(-100, 100)
-        | st.booleans()
-        | st.sampled_from((0.5, -1.5, 1e9))
-        | st.just(Edge())
-        | st.lists(st.integers(0, 9) | st.sampled_from((0.25,)), min_size=1, max_size=3).map(tuple)
-    )
-    pads = draw(
-        st.none()
-        | st.lists(st.builds(Pad, paths(roots), fills, st.none() | st.integers(0, 3)), min_size=1, max_size=2).map(
-            tuple
+        modulus = between(draw, 2, 64)
+        residue = between(draw, 0, modulus - 1)
+    pads = None
+    if chance(draw, 50):
+        pads = tuple(
+            Pad(draw_path(draw, roots), draw_fill(draw), between(draw, 0, 3) if chance(draw, 30) else None)
+            for _ in range(between(draw, 1, 2))
         )
-    )
-    position: Size | str = draw(st.sampled_from(("end", "left")) | sizes(scope, depth=1))
-    reason = draw(st.none() | st.sampled_from(("masked", "isolated")))
-    return Bucket(
-        draw(st.sampled_from(scope.dims)), members, modulus, residue, draw(st.booleans()), position, pads, reason
-    )
+    position: Size | str = draw_size(draw, scope, 1) if chance(draw, 20) else among(draw, ("end", "left"))
+    reason = among(draw, ("masked", "isolated")) if chance(draw, 30) else None
+    return Bucket(among(draw, scope.dims), members, modulus, residue, chance(draw, 20), position, pads, reason)
 
 
-@st.composite
-def alternatives(draw: DrawFn, scope: Scope, roots: Sequence[str]) -> tuple[Alternative, ...]:
-    """``case`` lines and blocks, maybe an ``otherwise``."""
-    result = []
-    names = draw(st.lists(st.none() | st.sampled_from(("small", "fast", "eager")), max_size=3))
-    used: set[str] = set()
+def draw_alternatives(draw: DrawFn, scope: Scope, roots: Sequence[str]) -> tuple[Alternative, ...]:
+    """Draws ``case`` lines and blocks, a run of ``bucket`` lines, maybe an ``otherwise``."""
+    result: list[Alternative] = []
+    names: list[str | None] = [*some(draw, ("small", "fast", "eager"), most=2), *((None,) if chance(draw, 30) else ())]
     for name in names:
-        if name in used:
-            continue
-        used.update([name] if name else [])
-        constraints = draw(wheres(scope, most=2).filter(bool))
-        hints = draw(st.lists(st.sampled_from(scope.dims), max_size=2, unique=True))
-        result.append(
-            Alternative(
-                "case",
-                name,
-                tuple(dict.fromkeys(replace_message(c) for c in constraints)),
-                draw(st.sampled_from(Mode)),
-                tuple(sorted((hint, draw(st.integers(0, 64))) for hint in hints)),
-            )
-        )
-    if draw(st.booleans()):
-        result.append(Alternative("otherwise", None, (), draw(st.sampled_from(Mode))))
+        constraints = tuple(dict.fromkeys(draw_wheres(draw, scope, 2, messages=False)))
+        buckets = (draw_bucket(draw, scope, roots),) if name and chance(draw, 30) else ()
+        if not constraints and not buckets:
+            constraints = tuple(constraints_of(draw_comparison(draw, scope)))
+        hints = tuple(sorted((hint, between(draw, 0, 64)) for hint in some(draw, scope.dims, most=2)))
+        mode = Mode.COMPILED if buckets else among(draw, tuple(Mode))
+        result.append(Alternative("case", name, constraints, mode, hints, buckets))
+    if chance(draw, 20):
+        result.append(Alternative("bucket", buckets=(draw_bucket(draw, scope, roots),)))
+    if chance(draw, 50):
+        result.append(Alternative("otherwise", None, (), among(draw, tuple(Mode))))
     return tuple(result)
-
-
-def replace_message(constraint: Constraint) -> Constraint:
-    """Returns ``constraint`` without its message."""
-    return Constraint(constraint.predicate)
 
 
 @st.composite
@@ -413,89 +449,75 @@ def signatures(draw: DrawFn, *, safe: bool = False, name: str = "f", cases: bool
 
     Args:
         draw: Hypothesis's.
-        safe: Fit for lowering: see `sizes` and `tensors`; every variable stands bare in the first parameter.
+        safe: Fit for lowering: see `Scope`; every dim stands bare in the first parameter.
         name: What it is called.
         cases: Whether it may have alternatives, buckets, values, drops.
     """
-    scope = draw(scopes(safe=safe))
-    declared = draw(declarations(scope, safe=safe))
-    parameters = draw(params(scope, safe=safe))
+    scope = draw_scope(draw, safe=safe)
+    declared = draw_declarations(draw, scope)
+    parameters = draw_params(draw, scope)
     if safe:
         bare = Param("first", TensorType(tuple(Var(dim) for dim in scope.dims)), parameters[0].kind)
         parameters = (bare, *parameters)
     roots = [param.name for param in parameters]
+    uses = repr(parameters)
     ranks = {
-        variadic: draw(st.integers(0, 3))
+        variadic: between(draw, 0, 3)
         for variadic in scope.variadics
-        if draw(st.booleans()) and _uses(parameters, variadic)
+        if f"Variadic(name='{variadic}')" in uses and chance(draw, 50)
     }
-    returns = draw(st.none() | types(scope, depth=1))
     values: list[Values] = []
     drops: list[Drop] = []
     options: tuple[Alternative, ...] = ()
     if cases:
-        options = draw(alternatives(scope, roots))
-        values = draw(
-            st.lists(
-                st.builds(
-                    Values, paths(roots), st.builds(Const, st.integers(0, 9)), sizes(scope, depth=1), st.booleans()
-                ),
-                max_size=1,
-            )
-        )
-        drops = draw(st.lists(st.builds(Drop, paths(("return",)), st.booleans()), max_size=1))
+        options = draw_alternatives(draw, scope, roots)
+        if chance(draw, 30):
+            high = draw_size(draw, scope, 1)
+            values.append(Values(draw_path(draw, roots), Const(between(draw, 0, 9)), high, chance(draw, 30)))
+        if chance(draw, 30):
+            drops.append(Drop(draw_path(draw, ("return",)), chance(draw, 50)))
     return assemble(
         name=name,
         params=parameters,
-        returns=returns,
+        returns=draw_type(draw, scope, 1) if chance(draw, 50) else None,
         declarations=declared,
-        wheres=draw(wheres(scope, safe=safe)),
+        wheres=draw_wheres(draw, scope),
         alternatives=options,
         values=values,
         ranks=ranks,
         drops=drops,
-        doc=draw(st.none() | st.sampled_from(("What it does.", 'With "quotes" and \\.'))),
+        doc=among(draw, DOCS) if chance(draw, 20) else None,
     )
 
 
-def _uses(parameters: Sequence[Param], variadic: str) -> bool:
-    return f"Variadic(name='{variadic}')" in repr(parameters)
-
-
-def modules(**options: bool) -> SearchStrategy[Module]:
-    """Some signatures under different names, one of them with a second spec."""
-    names = st.lists(
-        st.sampled_from(("f", "g", "pkg.mod.fn", "case", "Net.forward")), min_size=1, max_size=3, unique=True
-    )
-    return names.flatmap(lambda chosen: st.tuples(*(signatures(name=name, **options) for name in chosen))).map(
-        lambda drawn: Module(tuple(drawn))
-    )
+@st.composite
+def modules(draw: DrawFn, *, safe: bool = False, cases: bool = False) -> Module:
+    """Some signatures under different names, one of them maybe with a second spec."""
+    names = some(draw, ("f", "g", "pkg.mod.fn", "case", "Net.forward"), 1, 3)
+    drawn = [draw(signatures(safe=safe, name=name, cases=cases)) for name in names]
+    if chance(draw, 20):
+        drawn.append(replace(draw(signatures(safe=safe, name=names[-1], cases=cases)), index=2))
+    return Module(tuple(drawn))
 
 
 # ---------------------------------------------------------------------------------- broken input
 
+_STRAY = (*"()[]{}:,->=*/%\"'#\t\n @?._", "\x00", "é", "\r", "def ", "where ", "case ", "0", "in", "\ufeff")
 
-def broken(text: str) -> SearchStrategy[str]:
-    """``text`` with a few characters removed, doubled, swapped or put in, and sometimes cut."""
-    stray = st.sampled_from(
-        [*"()[]{}:,->=*/%\"'#\t\n @?._", "\0", "é", "\r", "def ", "where ", "case ", "0", "in", "\ufeff"]
-    )
 
-    @st.composite
-    def build(draw: DrawFn) -> str:
-        result = text
-        for _ in range(draw(st.integers(1, 4))):
-            at = draw(st.integers(0, len(result)))
-            to = draw(st.integers(at, min(len(result), at + 12)))
-            match draw(st.sampled_from(("cut", "insert", "remove", "double"))):
-                case "insert":
-                    result = result[:at] + draw(stray) + result[at:]
-                case "remove":
-                    result = result[:at] + result[to:]
-                case "double":
-                    result = result[:to] + result[at:to] + result[to:]
-                case _:
-                    result = result[:at]
-        return result
-
-    return build()
+@st.composite
+def broken(draw: DrawFn, text: str) -> str:
+    """``text`` with a few characters removed, doubled or put in, and sometimes cut."""
+    for _ in range(between(draw, 1, 4)):
+        at = between(draw, 0, len(text))
+        to = min(len(text), at + between(draw, 0, 12))
+        match among(draw, ("insert", "remove", "double", "cut")):
+            case "insert":
+                text = text[:at] + among(draw, _STRAY) + text[at:]
+            case "remove":
+                text = text[:at] + text[to:]
+            case "double":
+                text = text[:to] + text[at:to] + text[to:]
+            case _:
+                text = text[:at]
+    return text
