@@ -57,6 +57,14 @@ def spell(item: Any) -> str | None:
     return None
 
 
+def shown(thing: object) -> str:
+    """Returns the repr of any object, for messages; of one that has none, its class."""
+    try:
+        return repr(thing)
+    except Exception:  # whatever a user's class raises
+        return f"<{type(thing).__name__}>"
+
+
 class Form:
     """``Tensor``, a dtype, a family, ``Scalar`` or ``Shape``; bare, or with its items.
 
@@ -89,7 +97,7 @@ class Form:
             return None
         if self._text is None:
             spelled = [(spell(item), item) for item in self.items]
-            self._text = ", ".join(repr(item) if text is None else text for text, item in spelled) or "()"
+            self._text = ", ".join(shown(item) if text is None else text for text, item in spelled) or "()"
         return self._text
 
     def __eq__(self, other: object) -> bool:
@@ -157,4 +165,4 @@ Tensor = Form("Tensor")
 Scalar = Form("Scalar")
 Shape = Form("Shape")
 
-__all__ = ["FAMILIES", "Form", "Scalar", "Shape", "Tensor", "spell"]
+__all__ = ["FAMILIES", "Form", "Scalar", "Shape", "Tensor", "shown", "spell"]

@@ -84,6 +84,8 @@ class Namespace(dict[str, Any]):
         for layer in self._layers:
             if name in layer:
                 return layer[name]
+        if name.startswith("__"):  # no size; debuggers and pytest look for such names in a frame's locals
+            raise KeyError(name)
         return Unknown(name)
 
     def evaluate(self, text: str) -> object:

@@ -42,7 +42,7 @@ from ...ir import (
     Var,
 )
 from ...surface.facts import Predicates
-from ...surface.forms import Form, spell
+from ...surface.forms import Form, shown, spell
 from ..text import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labelled
@@ -350,7 +350,10 @@ def annotations_of(target: Any) -> Mapping[str, object]:
         import annotationlib
 
         return annotationlib.get_annotations(target, format=annotationlib.Format.FORWARDREF)
-    return inspect.get_annotations(target)
+    try:
+        return inspect.get_annotations(target)
+    except (TypeError, ValueError):  # somebody's class has something else under that name
+        return {}
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
@@ -371,7 +374,7 @@ def _is_optional(base: object) -> bool:
 
 
 def _name(annotation: object) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else repr(annotation).replace("typing.", "")
+    return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
 
 
 __all__ = ["TypeReader", "annotations_of", "is_silent"]

@@ -109,7 +109,7 @@ def eliminate(
         elif isinstance(first, Var) and first.name not in declared and first.name not in set(free_vars(second)):
             known -= {first.name}
             known.update(free_vars(second))
-            known_as = {first.name: second}
+            known_as: dict[str, Size] = {first.name: second}
             meaning = {name: substitute_size(size, known_as) for name, size in meaning.items()} | known_as
         else:
             rest.append(Equality(first, second))
