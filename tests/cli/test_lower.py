@@ -32,9 +32,10 @@ def test_python() -> None:
 
 def test_what_is_printed_runs() -> None:
     pytest.importorskip("torch", reason="the printed Python imports torch")
-    source = run("lower", "-", text=FIRST).output + "print(list(project_spec._params.specs))\n"
+    source = run("lower", "-", text=FIRST).output + "print(project_spec)\n"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300, check=False)
-    assert (done.returncode, done.stdout) in ((0, "['x', 'w']\n"), (0, "['w', 'x']\n")), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert "max=31" in done.stdout
 
 
 def test_it_imports_no_torch() -> None:

@@ -22,6 +22,7 @@ imports load neither sympy nor torch, and build no IR: the command must start fa
 
 from __future__ import annotations
 
+import gc
 from itertools import islice
 from typing import Final
 
@@ -31,7 +32,6 @@ from .parse import parse
 from .spacing import comment_text, essence
 from .tokens import CLOSERS, OPENERS, Line, lines_of
 
-_BOM: Final = "\ufeff"
 # What keeps a text from being read; a text with other errors still has a layout.
 _REFUSED: Final = ("syntax-error", "reserved-name", "input-too-large")
 
@@ -50,8 +50,16 @@ def format_text(source: Source, report: Report) -> str | None:
         report.add(diagnostic)
     if refused:
         return None
-    formatted = layout(source.text)
-    if formatted is None or _substance(formatted) != _substance(source.text):
+    collecting = gc.isenabled()
+    gc.disable()  # a million tokens are no garbage, and each collection would walk them
+    try:
+        lines = _lines(source.text)
+        formatted = _laid_out(lines, source.text)
+        kept = formatted is not None and _substance(_lines(formatted)) == _substance(lines)
+    finally:
+        if collecting:
+            gc.enable()
+    if not kept:
         report.error(
             "not-formatted",
             f"formatting {source.name} would have changed what it says, so it was left alone",
@@ -63,7 +71,14 @@ def format_text(source: Source, report: Report) -> str | None:
 
 def layout(text: str) -> str | None:
     """Returns ``text``, which is correct, in canonical layout; None if its brackets do not pair."""
-    lines = _joined(lines_of(text.removeprefix(_BOM)))
+    return _laid_out(_lines(text), text)
+
+
+def _lines(text: str) -> list[Line]:
+    return _joined(lines_of(text))
+
+
+def _laid_out(lines: list[Line], text: str) -> str | None:
     if not all(_paired(line) for line in lines):
         return None
     rows: list[Row] = []
@@ -190,9 +205,8 @@ def _aligned(rows: list[Row]) -> list[str]:
     return result
 
 
-def _substance(text: str) -> tuple[list[tuple[int, list[str]]], list[str]]:
+def _substance(lines: list[Line]) -> tuple[list[tuple[int, list[str]]], list[str]]:
     """Returns what formatting keeps: the statements with their levels, and the comments."""
-    lines = _joined(lines_of(text.removeprefix(_BOM)))
     statements = [
         (level, essence(line.tokens)) for line, level in zip(lines, _levels(lines), strict=True) if line.tokens
     ]

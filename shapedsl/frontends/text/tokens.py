@@ -19,7 +19,7 @@ CLOSERS: Final = {close: opener for opener, close in OPENERS.items()}
 
 _TOKEN: Final = re.compile(
     r"""
-    (?P<space>[ \t]+)
+    (?P<space>[ \t]+|\A\ufeff)
   | (?P<newline>\r?\n)
   | (?P<comment>\#[^\n]*)
   | (?P<number>\d[\d_]*(?:\.(?!\.)\d*)?(?:[eE][-+]?\d+)?)
@@ -79,11 +79,12 @@ def lines_of(text: str) -> list[Line]:
     lines: list[Line] = []
     current: Line | None = None
     depth = blanks = column = 0
-    for token in scan(text):
-        if token.kind == "space":
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        if kind == "space":
             if current is None:
-                column = len(token.text.expandtabs(8))
-        elif token.kind == "newline":
+                column = len(match.group().expandtabs(8))
+        elif kind == "newline":
             if depth and current is not None:
                 continue
             if current is None:
@@ -92,9 +93,10 @@ def lines_of(text: str) -> list[Line]:
                 lines.append(current)
             current, column = None, 0
         else:
+            token = Token(kind or "other", match.group(), match.start())
             if current is None:
                 current, blanks = Line(column, blanks), 0
-            if token.kind == "comment" and not depth:
+            if kind == "comment" and not depth:
                 current.comment = token
             else:
                 current.tokens.append(token)
