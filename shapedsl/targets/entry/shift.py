@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...diagnostics import Diagnostic, Severity, ShapeError
+from ...diagnostics import Annotation, Diagnostic, Severity, ShapeError
 from ...ir import OPERATORS, Apply, Const, Predicate, Size, Var, VariableKind
 from ...ir.expanded import Lowered, TorchVariable
 from ...ir.walk import substitute, substitute_size
@@ -30,7 +30,8 @@ def shift(lowered: Lowered) -> tuple[Lowered, dict[str, int]]:
     offsets = {v.name: -v.low for v in lowered.variables if v.kind is VariableKind.INT and (v.low or -1) < 0 and v.low}
     for variable in lowered.variables:
         if variable.kind is VariableKind.INT and variable.low is None:
-            raise ShapeError([_negative(variable, "has no lower bound", f"declare `int {variable.name} in [0, inf]`")])
+            cure = f"declare `int {variable.name} in [0, inf]`"
+            raise ShapeError([_negative(lowered, variable, "has no lower bound", cure)])
     if not offsets:
         return lowered, {}
     params: dict[str, int] = {}
@@ -39,7 +40,9 @@ def shift(lowered: Lowered) -> tuple[Lowered, dict[str, int]]:
             if isinstance(dim, Var) and dim.name in offsets:
                 if leaf.path.steps or not leaf.scalar:
                     variable = next(v for v in lowered.variables if v.name == dim.name)
-                    raise ShapeError([_negative(variable, f"stands at `{leaf.path}`", "pass it as a parameter")])
+                    raise ShapeError(
+                        [_negative(lowered, variable, f"stands at `{leaf.path}`", "pass it as a parameter")]
+                    )
                 params[leaf.path.root] = offsets[dim.name]
     shifted: dict[str, Size] = {
         name: Apply(OPERATORS["-"], (Var(name), Const(offset))) for name, offset in offsets.items()
@@ -69,11 +72,13 @@ def _moved(variable: TorchVariable, offsets: Mapping[str, int]) -> TorchVariable
     )
 
 
-def _negative(variable: TorchVariable, why: str, cure: str) -> Diagnostic:
+def _negative(lowered: Lowered, variable: TorchVariable, why: str, cure: str) -> Diagnostic:
+    spans = [leaf.span for leaf in lowered.leaves if leaf.span is not None and Var(variable.name) in leaf.dims]
     return Diagnostic(
         "negative-int",
         Severity.ERROR,
         f"`{variable.name}` may be negative, which torch cannot take: it {why}",
+        annotations=tuple(Annotation(span, "an int of any sign") for span in spans[:1]),
         notes=("torch.compile forces `0 <= n` on every int it is given",),
         helps=(cure,),
     )
