@@ -55,7 +55,9 @@ def _inline(alternative: Alternative) -> str:
         return ""
     words = [alternative.keyword]
     words += [f"{alternative.name}:"] if alternative.name is not None else []
-    words += [", ".join(write_predicate(c.predicate) for c in alternative.constraints)] if alternative.constraints else []
+    words += (
+        [", ".join(write_predicate(c.predicate) for c in alternative.constraints)] if alternative.constraints else []
+    )
     words += [alternative.mode.value] if alternative.mode is not Mode.COMPILED else []
     words += [_hints(alternative)] if alternative.hints else []
     return " ".join(words)

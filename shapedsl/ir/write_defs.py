@@ -161,9 +161,9 @@ class _Facts:
                     self.low = value
                 elif op.name == "<=" and self.high is None:
                     self.high = value
-            case Compare(op=op, left=Apply(op=inner, args=(left, Const(value=modulus))), right=Const(value=residue)) if (
-                left == self.subject and op.name == "==" and inner.name == "%" and 0 <= residue < modulus
-            ):
+            case Compare(
+                op=op, left=Apply(op=inner, args=(left, Const(value=modulus))), right=Const(value=residue)
+            ) if left == self.subject and op.name == "==" and inner.name == "%" and 0 <= residue < modulus:
                 if modulus > 1 and self.multiple is None and self.variable.kind is not VariableKind.CONST:
                     self.multiple = modulus, residue
             case _:

@@ -10,14 +10,34 @@ about a third of the time, builder included (`tests/text/test_speed.py` holds th
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from . import limits
-from .build_sizes import SizeBuilder, UnreadableError
-from .lexer import CLOSERS, FLOAT, INT, MARGIN, NEWLINE, OPENERS, OTHER, STRING, SYMBOL, TOKEN, WORD, column_of
+from .lexer import (
+    CLOSERS,
+    FLOAT,
+    INT,
+    MARGIN,
+    NEWLINE,
+    OPENERS,
+    OTHER,
+    STRING,
+    SYMBOL,
+    TOKEN,
+    WORD,
+    column_of,
+    is_keyword,
+)
+from .limits import fail
 from .tables import END, Rule, Tables
 
+if TYPE_CHECKING:  # the formatter recognizes text without building anything
+    from .build_sizes import SizeBuilder
+
+
+_SETTLE: Final = object()  # as a token's text: reduce, but do not shift
 
 
 class SyntaxFault(Exception):
@@ -73,6 +93,8 @@ class Automaton:
                         return
                     raise SyntaxFault(kind, value, start, frozenset(actions[state]))
                 if action >= 0:
+                    if value is _SETTLE:
+                        return
                     states.append(action)
                     values.append(value)
                     starts.append(start)
@@ -118,55 +140,50 @@ class Automaton:
         actions, keywords, reserved = self.tables.actions, self.tables.keywords, self.tables.reserved
         depth = 1 if flat else 0
         last = start  # where the last token ended; newlines and blocks stand there
-        in_line = False
+        in_line = True  # whether the next token continues a line
+        column = -1  # of the line that begins with the next token
         for match in TOKEN.finditer(text, start, end):
             group = match.lastindex
+            assert group is not None  # some group matches any character
+            if group >= NEWLINE:
+                if group == NEWLINE and depth <= 0:
+                    if in_line and last > start:
+                        feed("_NL", "\n", last, last)
+                    in_line = False
+                    column = column_of(match[MARGIN])
+                continue
+            if not in_line:
+                in_line = True
+                self.indent(column, last)
+            first, last = match.span(group)
             if group == WORD:
-                word = match[1]
-                first, last = match.span(1)
-                if word in keywords and (word in actions[states[-1]] or word in reserved):
+                word = match[WORD]
+                row = actions[states[-1]]
+                if word in keywords and (
+                    word in reserved or (word in row and ("NAME" not in row or is_keyword(word, text, last)))
+                ):
                     feed(word, word, first, last)
                 else:
                     feed("NAME", word, first, last)
             elif group == SYMBOL:
-                symbol = match[2]
-                first, last = match.span(2)
+                symbol = match[SYMBOL]
                 if symbol in OPENERS:
                     depth += 1
                     if depth > limits.BRACKETS:
-                        raise UnreadableError(
-                            "input-too-large",
-                            f"brackets nested more than {limits.BRACKETS} deep",
-                            self.builder.span(first, last),
-                        )
+                        message = f"brackets nested more than {limits.BRACKETS} deep"
+                        fail("input-too-large", message, self.builder.span(first, last))
                 elif symbol in CLOSERS:
                     depth -= 1
                 feed(symbol, symbol, first, last)
-            elif group == NEWLINE:
-                if depth > 0 or not in_line:
-                    if not in_line and depth <= 0 and match.end() < end:
-                        self.indent(column_of(match[MARGIN]), last)
-                    continue
-                feed("_NL", "\n", last, last)
-                in_line = False
-                if match.end() < end:
-                    self.indent(column_of(match[MARGIN]), last)
-                continue
             elif group == INT:
-                first, last = match.span(4)
-                feed("INT", match[4], first, last)
+                feed("INT", match[INT], first, last)
             elif group == STRING:
-                first, last = match.span(7)
-                feed("STRING", match[7], first, last)
+                feed("STRING", match[STRING], first, last)
             elif group == FLOAT:
-                first, last = match.span(3)
-                feed("FLOAT", match[3], first, last)
-            elif group == OTHER:
-                raise SyntaxFault("", match[9], match.start(), frozenset(actions[states[-1]]))
+                feed("FLOAT", match[FLOAT], first, last)
             else:
-                continue
-            in_line = True
-        if not flat and (depth > 0 or in_line):
+                raise SyntaxFault("", match[OTHER], first, frozenset(actions[states[-1]]))
+        if not flat and last > start and (depth > 0 or in_line):
             feed("_NL", "\n", last, last)
 
     def indent(self, column: int, at: int) -> None:
@@ -181,6 +198,12 @@ class Automaton:
                 raise SyntaxFault("_DEDENT", "", at, frozenset())  # a column of no open block
             if indents.pop()[1]:
                 self.feed("_DEDENT", "", at, at)
+
+    def settle(self) -> None:
+        """Makes what the last line is complete for, without waiting for the next line's first token."""
+        row = self.tables.actions[self.states[-1]]
+        with suppress(SyntaxFault):
+            self.feed(next(iter(row)), _SETTLE, 0, 0)
 
     def finish(self, at: int) -> Any:
         """Returns the result of the start rule, all open blocks closed."""
@@ -218,7 +241,7 @@ def _pick(rule: Rule, alone: bool) -> Callable[[list[Any]], Any] | None:
     if alone:
         if len(layout) != 1:
             raise TypeError(f"no method builds the rule {rule.action}")  # a fault of the grammar, not of a text
-        return itemgetter(layout[0])
+        return itemgetter(layout[0]) if layout[0] >= 0 else lambda _: None
     if layout == tuple(range(rule.length)):
         return None
     if -1 not in layout and len(layout) > 1:

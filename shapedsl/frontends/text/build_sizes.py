@@ -2,10 +2,11 @@
 
 A method receives the offsets of the whole, then what the grammar keeps of the rule's parts.
 """
+# ruff: noqa: ARG002, D102 - each method is a rule of the grammar, called with the same arguments
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ...diagnostics import Edit, Fix, Report, Source, Span
 from ...ir import (
@@ -27,24 +28,10 @@ from ...ir import (
     Variadic,
 )
 from . import limits, sizes
+from .limits import fail
 from .syntax import INFINITY, Bound, InSet, Multiple, MultipleOf, Name, Range
 
 _SHORT = 120  # code points: a shorter text cannot nest too deep
-
-
-class UnreadableError(Exception):
-    """Ends the parse of a statement: going on would cost too much, or mean nothing.
-
-    Attributes:
-        code: Of the diagnostic.
-        span: Where.
-    """
-
-    def __init__(self, code: str, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.span = span
 
 
 class SizeBuilder:
@@ -73,9 +60,7 @@ class SizeBuilder:
         if end - start > _SHORT:
             depth = 1 + max(self._depth(part) for part in parts)
             if depth > limits.DEPTH:
-                raise UnreadableError(
-                    "input-too-large", f"operators nested more than {limits.DEPTH} deep", self.span(start, end)
-                )
+                fail("input-too-large", f"operators nested more than {limits.DEPTH} deep", self.span(start, end))
             self._depths[id(node)] = depth, node
         return node
 
@@ -97,6 +82,10 @@ class SizeBuilder:
     def append(self, start: int, end: int, items: list[Any], item: Any) -> list[Any]:
         items.append(item)
         return items
+
+    def grow(self, start: int, end: int, lines: list[Any], line: Any) -> list[Any]:
+        lines.append(line)
+        return lines
 
     # ---------------------------------------------------------------------------------- pieces
 
@@ -146,7 +135,7 @@ class SizeBuilder:
 
     def constant(self, start: int, end: int, text: str) -> Size:
         span = Span(self.source, start, end)
-        return Const(int(text), span) if len(text) < 19 else sizes.literal(text, span, self.report)
+        return Const(int(text), span) if len(text) < 19 else sizes.literal(text, span)
 
     def variable(self, start: int, end: int, name: str) -> Size:
         self.used.add(name)
@@ -199,7 +188,7 @@ class SizeBuilder:
                 self.report.error("syntax-error", f"`{name}` takes no `*{arg.name}`", at=arg.span)
                 return Const(1, span)
         if len(args) > limits.NODES:
-            raise UnreadableError("input-too-large", f"a call with more than {limits.NODES} arguments", span)
+            fail("input-too-large", f"a call with more than {limits.NODES} arguments", span)
         return self._bounded(sizes.apply(operator, tuple(args), span, self.report), tuple(args), start, end)  # type: ignore[no-any-return]
 
     # --------------------------------------------------------------------- intervals, multiples
@@ -242,12 +231,14 @@ class SizeBuilder:
     # ------------------------------------------------------------------------------ predicates
 
     def compare(self, start: int, end: int, first: Size, chain: list[tuple[str, Size]]) -> Predicate:
+        if len(chain) > limits.MEMBERS:
+            fail("input-too-large", f"more than {limits.MEMBERS} comparisons in a chain", self.span(start, end))
         if len(chain) == 1:
             return Compare(COMPARISONS[chain[0][0]], first, chain[0][1], Span(self.source, start, end))
         parts: list[Predicate] = []
         for op, right in chain:
             left_span, right_span = first.span, right.span
-            assert left_span is not None and right_span is not None  # the parser makes no node without one
+            assert left_span is not None  # the parser makes no node without one
             parts.append(Compare(COMPARISONS[op], first, right, left_span.to(right_span)))
             first = right
         return And(tuple(parts), Span(self.source, start, end))
@@ -293,7 +284,7 @@ class SizeBuilder:
         """Returns ``left`` and/or ``right``, without nesting one kind in itself."""
         parts = (*(left.args if type(left) is kind else (left,)), *(right.args if type(right) is kind else (right,)))
         if len(parts) > limits.MEMBERS:
-            raise UnreadableError("input-too-large", f"more than {limits.MEMBERS} predicates joined", span)
+            fail("input-too-large", f"more than {limits.MEMBERS} predicates joined", span)
         return kind(parts, span)
 
     def not_(self, start: int, end: int, arg: Predicate) -> Predicate:
@@ -311,8 +302,3 @@ def _has_sum(text: str) -> bool:
         elif char in "+-" and depth == 0 and i > 0:
             return True
     return False
-
-
-def fail(code: str, message: str, span: Span) -> NoReturn:
-    """Ends the parse of a statement with one error."""
-    raise UnreadableError(code, message, span)

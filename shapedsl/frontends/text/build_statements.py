@@ -1,12 +1,14 @@
 """The parser's callbacks for statements and clauses."""
+# ruff: noqa: ARG002, D102 - each method is a rule of the grammar, called with the same arguments
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from ...diagnostics import Span
 from ...ir import Bucket, Const, Drop, Edge, Fill, Mode, Pad, Path, Predicate, Size, Type, VariableKind
+from . import limits
 from .build_types import TypeBuilder, param_list
+from .limits import fail
 from .syntax import (
     INFINITY,
     AlternativeClause,
@@ -99,6 +101,8 @@ class Builder(TypeBuilder):
         return Labelled(predicate, message, predicate.span or self.span(start, end))
 
     def where(self, start: int, end: int, predicates: list[Labelled]) -> Where:
+        if len(predicates) > limits.MEMBERS:
+            fail("input-too-large", f"more than {limits.MEMBERS} predicates in a line", self.span(start, end))
         return Where(predicates, self.span(start, end), *self.taken())
 
     def class_(self, start: int, end: int, name: Name, _: object, members: list[Any]) -> Class:

@@ -1,4 +1,5 @@
 """The parser's callbacks for types, parameters and paths."""
+# ruff: noqa: ARG002, D102 - each method is a rule of the grammar, called with the same arguments
 
 from __future__ import annotations
 
@@ -34,6 +35,7 @@ from ...ir.dtypes import dtype_name
 from ...ir.walk import subtypes
 from . import limits
 from .build_sizes import SizeBuilder
+from .sizes import literal
 from .syntax import Name, TypeUse
 
 _REST: Final = object()  # `*_` in a sequence
@@ -180,7 +182,10 @@ class TypeBuilder(SizeBuilder):
     def object_type(self, start: int, end: int, name: Name, fields: list[tuple[str, Type, Span]] | None) -> Type:
         if name.text in ("Tensor", "Scalar") or dtype_name(name.text) is not None:
             self.report.error(
-                "syntax-error", f"`{name.text}` takes its sizes in brackets", at=name.span, help=f"write `{name.text}[…]`"
+                "syntax-error",
+                f"`{name.text}` takes its sizes in brackets",
+                at=name.span,
+                help=f"write `{name.text}[…]`",
             )
         self._no_duplicates(fields or [], "field")
         return ObjectType(tuple((field, type_) for field, type_, _ in fields or ()), name.text, self.span(start, end))
@@ -213,10 +218,7 @@ class TypeBuilder(SizeBuilder):
         return Param(name.text, AnyType() if type_ is None else type_, ParamKind.VAR_KEYWORD, False, name.span)
 
     def number(self, start: int, end: int, text: str) -> int:
-        span = self.span(start, end)
-        from .sizes import literal
-
-        return literal(text, span, self.report).value
+        return literal(text, self.span(start, end)).value
 
     def negative_number(self, start: int, end: int, text: str) -> int:
         return -self.number(start, end, text)

@@ -55,7 +55,9 @@ def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iter
         if lets and len(found) > 1:  # each part with the names of the lets
             written = list(constraints_of(predicate, span=span))
             if len(written) == len(found):
-                found = [replace(c, text=write_predicate(orient(w.predicate))) for c, w in zip(found, written)]
+                found = [
+                    replace(c, text=write_predicate(orient(w.predicate))) for c, w in zip(found, written, strict=True)
+                ]
         yield from found
 
 
@@ -170,7 +172,9 @@ def _members(clause: BucketClause, expander: Expander) -> tuple[int, ...]:
         if not isinstance(size, Const):
             expander.report.error("not-constant", "a bucket's members are constants", at=size.span or clause.span)
         elif size.value < 0:
-            expander.report.error("not-constant", "a bucket's members are sizes, 0 or more", at=size.span or clause.span)
+            expander.report.error(
+                "not-constant", "a bucket's members are sizes, 0 or more", at=size.span or clause.span
+            )
         else:
             values.add(size.value)
     return tuple(sorted(values))

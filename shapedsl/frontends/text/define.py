@@ -24,9 +24,11 @@ from ...ir import (
 )
 from ...ir.walk import free_vars, scalar_sizes, tensor_dims
 from ..assemble import assemble
+from . import limits
 from .build_statements import RECEIVERS
 from .clauses import constraints, read_body
 from .expand import Expander, declaration_of
+from .limits import UnreadableError
 from .scope import Entry, Scope, SizeEntry
 from .syntax import ConstStatement, Def, Let, SizesStatement, TypeStatement, Where
 
@@ -53,12 +55,24 @@ class Definer:
                 self._nameless.append(where)
 
     def signature(self, definition: Def, prefix: str = "", extra: Iterable[Constraint] = ()) -> Signature:
+        """Returns what `define` returns; a def that is too large is reported, and its parameters are left open."""
+        try:
+            return self.define(definition, prefix, extra)
+        except UnreadableError as error:
+            self.report.error(error.code, error.message, at=error.span)
+            params = tuple(Param(p.name, AnyType(), p.kind, p.default, p.span) for p in definition.params)
+            return Signature(prefix + definition.name.text, params, span=definition.span)
+
+    def define(self, definition: Def, prefix: str = "", extra: Iterable[Constraint] = ()) -> Signature:
         """Returns the signature of ``definition``.
 
         Args:
             definition: As parsed.
             prefix: The class's name and a dot, or nothing.
             extra: More constraints, resolved but for lets and consts (annotations have them).
+
+        Raises:
+            UnreadableError: It expands to too much.
         """
         scope = self.scope
         local = [clause for clause in definition.clauses if isinstance(clause, _DECLARATIONS)]
@@ -116,13 +130,16 @@ class Definer:
         if expander is not None:
             params = tuple(
                 [
-                    Param(p.name, expander.type(p.type), p.kind, p.default, p.span)
-                    if p.kind not in _VARIADIC
-                    else p
+                    Param(p.name, expander.type(p.type), p.kind, p.default, p.span) if p.kind not in _VARIADIC else p
                     for p in params
                 ]
             )
-        if receiver is not None and params and params[0].name == receiver and not isinstance(params[0].type, ObjectType):
+        if (
+            receiver is not None
+            and params
+            and params[0].name == receiver
+            and not isinstance(params[0].type, ObjectType)
+        ):
             self.report.error(
                 "syntax-error",
                 f"`{receiver}` is written without a type, or with an object's attributes",
@@ -159,13 +176,13 @@ class Definer:
         bound = bound_names(params)
         found: list[Constraint] = []
         candidates = [*self._nameless, *(where for name in bound for where in self._by_name.get(name, ()))]
+        self.scope.session.spend(sum(len(where.constraints) for where in candidates) * limits.CONSTRAINT, at)
         for where in sorted(candidates, key=lambda where: where.order):
             means = {name: expander.reaches.get(name, expander.scope.find(name)) for name in where.reaches}
             if where.reaches.keys() <= bound and means == where.reaches:
                 where.used = True
                 found += where.constraints
                 expander.reaches.update(means)
-        self.scope.session.spend(len(found), at)
         return found
 
 

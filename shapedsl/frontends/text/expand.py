@@ -45,8 +45,8 @@ from ...ir import (
 from ...ir.dtypes import ALIASES, DTYPES, FAMILIES
 from ..assemble import Declaration
 from . import limits, sizes
-from .build_sizes import fail
 from .build_types import length
+from .limits import fail
 from .scope import ConstEntry, Entry, LetEntry, Scope, SizeEntry, TypeEntry
 from .syntax import Bound, InSet, Multiple, MultipleOf, Name, Pair, TypeUse
 
@@ -80,7 +80,7 @@ class Expander:
             if size.op is sizes.POW and type(args[1]) is not Const:
                 self.report.error("not-constant", "an exponent is a constant >= 0", at=size.args[1].span or span)
                 return Const(1, span)
-            if all(new is old for new, old in zip(args, size.args)):
+            if all(new is old for new, old in zip(args, size.args, strict=True)):
                 return size
             return sizes.apply(size.op, args, span, self.report)
         if type(size) is Variadic:
@@ -269,7 +269,8 @@ class Expander:
     def _times(self, times: Size) -> Size:
         expanded = self.size(times)
         is_const = isinstance(expanded, Var) and (
-            isinstance(entry := self.scope.find(expanded.name), SizeEntry) and entry.statement.kind is VariableKind.CONST
+            isinstance(entry := self.scope.find(expanded.name), SizeEntry)
+            and entry.statement.kind is VariableKind.CONST
         )
         if isinstance(expanded, Const) or is_const:
             return expanded
@@ -305,7 +306,7 @@ class Expander:
         if entry.busy:
             self.report.error("definition-cycle", f"`{use.name.text}` is defined by itself", at=entry.name.span)
             return AnyType(use.span)
-        bound = {name.text: dim for name, dim in zip(parameters or (), self._dims(use.dims) or ())}
+        bound = {name.text: dim for name, dim in zip(parameters or (), self._dims(use.dims) or (), strict=True)}
         return self._inside(entry, bound, use.span)
 
     def _inside(self, entry: TypeEntry, bound: dict[str, Dim], at: Span) -> Type:
@@ -322,7 +323,10 @@ class Expander:
         name = use.name.text
         if entry is not None:
             self.report.error(
-                "unknown-dtype", f"`{name}` is a size, not a type", at=use.name.span, also=[(entry.name.span, "declared here")]
+                "unknown-dtype",
+                f"`{name}` is a size, not a type",
+                at=use.name.span,
+                also=[(entry.name.span, "declared here")],
             )
             return
         from difflib import get_close_matches  # only a wrong name needs it
@@ -387,9 +391,8 @@ def const_value(entry: ConstEntry) -> int | None:
         report.error("definition-cycle", f"`{entry.name.text}` is defined by itself", at=entry.name.span)
         return None
     entry.busy = True
-    entry.scope.session.enter(entry.name.span)
-    value = Expander(entry.scope).integer(entry.expression, "a const")
-    entry.scope.session.leave()
+    expression = entry.expression
+    value = entry.scope.session.evaluate(entry.name.span, lambda: Expander(entry.scope).integer(expression, "a const"))
     entry.busy = False
     entry.value = 1 if value is None else value  # 1: so that the error is said once
     return entry.value
@@ -404,16 +407,14 @@ def let_size(entry: LetEntry) -> Size:
         report.error("definition-cycle", f"`{entry.name.text}` is defined by itself", at=entry.name.span)
         return Const(1, entry.name.span)
     entry.busy = True
-    entry.scope.session.enter(entry.name.span)
     expander = Expander(entry.scope)
-    size = expander.size(entry.statement.value)
-    entry.scope.session.leave()
+    size = entry.scope.session.evaluate(entry.name.span, lambda: expander.size(entry.statement.value))
     entry.busy = False
-    if sizes.is_too_large(size, entry.name.span, report):
+    if size is None or sizes.is_too_large(size, entry.name.span, report):
         size = Const(1, entry.name.span)
     entry.nodes = sizes.depth_and_nodes(size)[1]
     entry.reaches = expander.reaches
-    entry.lets = (entry, *dict.fromkeys(expander.lets))
+    entry.lets = (entry, *dict.fromkeys(expander.lets))[: limits.NOTES]
     entry.size = size
     return size
 

@@ -1,6 +1,6 @@
 """Compiles ``grammar/shapes.lark`` into parse tables with Lark; the only module that imports it.
 
-    python -m shapedsl.frontends.text.grammar       # writes grammar/shapes.tables.json
+python -m shapedsl.frontends.text.grammar       # writes grammar/shapes.tables.json
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from typing import Any
+from typing import Any, ClassVar
 
 from lark import Lark
 from lark.indenter import Indenter
@@ -22,8 +22,8 @@ class Layout(Indenter):
     """Lark's indentation post-lexer."""
 
     NL_type = "_NL"
-    OPEN_PAREN_types = ["LPAR", "LSQB", "LBRACE"]
-    CLOSE_PAREN_types = ["RPAR", "RSQB", "RBRACE"]
+    OPEN_PAREN_types: ClassVar = ["LPAR", "LSQB", "LBRACE"]
+    CLOSE_PAREN_types: ClassVar = ["RPAR", "RSQB", "RBRACE"]
     INDENT_type = "_INDENT"
     DEDENT_type = "_DEDENT"
     tab_len = 8
@@ -68,7 +68,7 @@ def build(grammar: bytes) -> dict[str, Any]:
     for state in range(len(table.states)):
         on_terminal: dict[str, int] = {}
         on_rule: dict[str, int] = {}
-        for symbol, (action, argument) in table.states[state].items():
+        for symbol, (_, argument) in table.states[state].items():
             if symbol in origins:
                 on_rule[symbol] = argument
             else:

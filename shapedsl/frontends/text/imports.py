@@ -89,7 +89,9 @@ class Importer:
             return None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self._report.error("unreadable-file", f"cannot read `{statement.path}`: {reason}", at=at, label="imported here")
+            self._report.error(
+                "unreadable-file", f"cannot read `{statement.path}`: {reason}", at=at, label="imported here"
+            )
             return None
         return self.reading(key, lambda: self._scope_of(source, path.parent, key))
 

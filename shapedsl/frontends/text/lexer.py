@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# Groups by number; the parser tells them apart by `lastindex`. Whitespace behind a token goes with
-# it, outside its group, so that no part of the expression is tried twice at one place: it stays linear.
-WORD, SYMBOL, FLOAT, INT, NEWLINE, MARGIN, STRING, BLANK, OTHER = range(1, 10)
+# Groups by number; the parser tells them apart by `lastindex`, and what counts stands below NEWLINE.
+# Whitespace behind a token goes with it, outside its group, so that no part of the expression is
+# tried twice at one place: it stays linear.
+WORD, SYMBOL, FLOAT, INT, STRING, OTHER, NEWLINE, MARGIN, BLANK = range(1, 10)
 
 TOKEN: Final = re.compile(
     r"""(?:
@@ -21,10 +22,10 @@ TOKEN: Final = re.compile(
       | (\.\.\.|->|\*\*|//|[=!<>]=|[-+*/%<>=()\[\]{},:.@?|])
       | ([0-9]+(?:_[0-9]+)*(?:\.(?!\.)(?:[0-9]+(?:_[0-9]+)*)?(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+))
       | ([0-9]+(?:_[0-9]+)*)
-      | ((?:\#[^\n]*)?\r?\n(?:[ \t]*(?:\#[^\n]*)?\r?\n)*([ \t]*)(?:\#[^\n]*)?)
       | (\"\"\"(?:[^"\\]|\\.|"(?!""))*\"\"\"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
-      | ([ \t]+|\#[^\n]*|\A\ufeff)
-      | (.)
+      | ((?!\#|\r?\n|[ \t]|\A\ufeff).)
+      | (\r?\n([ \t]*))
+      | (\#[^\n]*|[ \t]+|\ufeff)
     )[ \t]*""",
     re.VERBOSE | re.DOTALL,
 )
@@ -36,3 +37,19 @@ CLOSERS: Final = {")": "(", "]": "[", "}": "{"}
 def column_of(margin: str) -> int:
     """Returns the width of an indentation; a tab reaches to the next multiple of 8, as in Python."""
     return len(margin) if "\t" not in margin else len(margin.expandtabs(8))
+
+
+# Behind a comma (`case B < 2, hint < 3`, `dim B, hint`) a keyword could end the list or name its next element.
+_KEYWORD_BEFORE: Final = {
+    "hint": re.compile(r"\s*(?:[A-Za-z_]\w*\s*=(?!=)|[0-9(]|(?!(?:in|and|or|not|multiple|hint)\b)[A-Za-z_])"),
+    "eager": re.compile(r"\s*(?:$|\#|hint\b)", re.MULTILINE),
+    "backed": re.compile(r"\s*(?:$|\#|hint\b)", re.MULTILINE),
+    "multiple": re.compile(r"\s+of\b"),
+    "sorted": re.compile(r"\s+from\b"),
+}
+
+
+def is_keyword(word: str, text: str, end: int) -> bool:
+    """Returns whether a word that could be a keyword or a name is the keyword, by what follows it at ``end``."""
+    before = _KEYWORD_BEFORE.get(word)
+    return before is None or before.match(text, end) is not None

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import gc
 import re
+from functools import cache
 from typing import Any, Final
 
 from ...diagnostics import Report, Source
 from . import limits
 from .automaton import Automaton, SyntaxFault
-from .build_sizes import UnreadableError
 from .build_statements import BROKEN, Builder
 from .lexer import column_of
+from .limits import UnreadableError
 from .syntax_errors import explain
 from .tables import Tables, load
 
-_tables: Tables | None = None
 _IN_LINES: Final = ("file", "clauses_fragment")  # the start rules of texts that are made of lines
 
 # A line that begins a chunk. What follows the keyword tells it from a parameter of that name.
@@ -45,12 +45,10 @@ _STAND_INS: Final = {
 }
 
 
+@cache
 def tables() -> Tables:
     """Returns the parse tables; loaded once."""
-    global _tables
-    if _tables is None:
-        _tables = load()
-    return _tables
+    return load()
 
 
 def parse(source: Source, report: Report, start: str, *, column: int = 0) -> Any:
@@ -109,7 +107,7 @@ class _Recovery:
         starts = [match.start() for match in _CHUNK.finditer(text)]
         if not starts or text[: starts[0]].strip(" \t\r\n\ufeff"):
             starts.insert(0, 0)
-        bounds = list(zip(starts, [*starts[1:], len(text)]))
+        bounds = list(zip(starts, [*starts[1:], len(text)], strict=True))
         for i, (start, end) in enumerate(bounds):
             following = self._column(bounds[i + 1][0]) if i + 1 < len(bounds) else -1
             self._read(start, end, following)
@@ -122,7 +120,10 @@ class _Recovery:
                 )
                 break
         self._enter(automaton.indents[0][0], len(text))
-        automaton.feed("$END", "", len(text), len(text))
+        try:
+            automaton.feed("$END", "", len(text), len(text))
+        except SyntaxFault:  # a body of which no clause could be read
+            return []
         return automaton.values[-1]
 
     def _column(self, offset: int) -> int:
@@ -150,6 +151,7 @@ class _Recovery:
             automaton.run(text, start, end)
             if list(automaton.tables.actions[automaton.states[-1]]) == ["_INDENT"] and following <= column:
                 raise SyntaxFault("_NL", "", self._last_line_end(start, end), frozenset(("_INDENT",)))
+            automaton.settle()
         except (SyntaxFault, UnreadableError) as error:
             self._restore(saved)
             self.errors += 1
@@ -205,10 +207,10 @@ class _Recovery:
 
 
 class _PersistentBuilder(Builder):
-    """A builder whose lists are never changed, so that the automaton can be put back."""
+    """A builder whose lists of lines are never changed, so that the automaton can be put back."""
 
-    def append(self, start: int, end: int, items: list[Any], item: Any) -> list[Any]:
-        return [*items, item]
+    def grow(self, start: int, end: int, lines: list[Any], line: Any) -> list[Any]:  # noqa: ARG002
+        return [*lines, line]
 
     def def_(self, start: int, end: int, head: Any, body: list[Any]) -> Any:
         from dataclasses import replace

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from ...diagnostics import Report, Source
 from ...ir import Module, Signature
-from .build_sizes import UnreadableError
+from . import limits
 from .build_statements import BROKEN
 from .define import Definer, SharedWhere
 from .expand import const_value, declaration_of, dtype_of, let_size
 from .imports import Importer, Load
+from .limits import UnreadableError
 from .parse import parse
 from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry, TypeEntry
 from .syntax import Class, Def, Import, Language, Name, Statement, Where
@@ -54,6 +55,8 @@ class _Reader:
         self._report = report
         self._base = base
         self._session = Session(report)
+        self._session.budget += limits.BUDGET_PER_CHARACTER * len(source.text)
+        self._made: dict[str, Signature] = {}
         self._importer = Importer(report, load, self._imported)
         self._own: dict[str, int] = {}
         self._others: dict[str, dict[str, int]] = {}  # by the path as an import writes it
@@ -80,11 +83,10 @@ class _Reader:
                     help="write the path as the import does",
                 )
             _evaluate(scope)
-            signatures = self._signatures(statements, scope)
-        except UnreadableError as error:
+            self._signatures(statements, scope)
+        except UnreadableError as error:  # the budget is used up
             self._report.error(error.code, error.message, at=error.span)
-            return Module((), self._source.span(0, 0))
-        return Module(tuple(signatures), self._source.span(0, len(self._source.text)))
+        return Module(tuple(self._made.values()), self._source.span(0, len(self._source.text)))
 
     # ---------------------------------------------------------------------------- declarations
 
@@ -141,19 +143,19 @@ class _Reader:
 
     def _imported(self, source: Source, base: Path, _: Path) -> Scope:
         """Returns the scope of an imported file; its defs are not looked at."""
+        self._session.budget += limits.BUDGET_PER_CHARACTER * len(source.text)
         scope = Scope(self._session)
         self._declare(scope, parse(source, self._report, "file"), base)
         return scope
 
     # -------------------------------------------------------------------------------- defs
 
-    def _signatures(self, statements: Iterable[Statement], scope: Scope) -> list[Signature]:
+    def _signatures(self, statements: Iterable[Statement], scope: Scope) -> None:
         wheres = self._wheres(statements, scope)
-        made: dict[str, Signature] = {}
         definer = Definer(scope, wheres)
         for statement in statements:
             if isinstance(statement, Def):
-                self._add(made, definer, statement, "")
+                self._add(definer, statement, "")
             elif isinstance(statement, Class):
                 if any(not isinstance(member, (Def, str)) for member in statement.members):
                     inner = Scope(self._session, scope)
@@ -161,15 +163,16 @@ class _Reader:
                     _evaluate(inner)
                     own = self._wheres(statement.members, inner)
                     wheres += own
-                    members = Definer(inner, [*wheres[: len(wheres) - len(own)], *own]) if own else Definer(inner, wheres)
+                    members = (
+                        Definer(inner, [*wheres[: len(wheres) - len(own)], *own]) if own else Definer(inner, wheres)
+                    )
                 else:
                     members = definer
                 prefix = "" if statement.name.text == BROKEN else f"{statement.name.text}."
                 for member in statement.members:
                     if isinstance(member, Def):
-                        self._add(made, members, member, prefix or "?.")
+                        self._add(members, member, prefix or "?.")
         self._check_wheres(wheres)
-        return list(made.values())
 
     def _wheres(self, statements: Iterable[object], scope: Scope) -> list[SharedWhere]:
         found: list[SharedWhere] = []
@@ -190,17 +193,19 @@ class _Reader:
                     help="a `where` of a file or class holds for the defs whose parameters bind all its names",
                 )
 
-    def _add(self, made: dict[str, Signature], definer: Definer, definition: Def, prefix: str) -> None:
+    def _add(self, definer: Definer, definition: Def, prefix: str) -> None:
         if definition.name.text == BROKEN:
             return
         try:
-            signature = definer.signature(definition, prefix)
+            signature = definer.define(definition, prefix)
         except UnreadableError as error:
+            if self._session.budget < 0:
+                raise
             self._report.error(error.code, error.message, at=error.span)
             return
         if prefix == "?.":
             return  # its class could not be read, so it has no name
-        first = made.setdefault(signature.key, signature)
+        first = self._made.setdefault(signature.key, signature)
         if first is not signature:
             self._report.error(
                 "duplicate-name",

@@ -7,16 +7,16 @@ two entries under one name is ambiguous.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ...diagnostics import Report, Span
 from ...ir import Size
 from ...ir.dtypes import dtype_name
 from ..assemble import Declaration
 from . import limits
-from .build_sizes import fail
+from .limits import UnreadableError, fail
 from .syntax import ConstStatement, Let, Name, SizesStatement, TypeStatement
 
 
@@ -75,6 +75,9 @@ class TypeEntry:
 Entry: TypeAlias = "SizeEntry | ConstEntry | LetEntry | TypeEntry"
 
 
+T = TypeVar("T")
+
+
 class Session:
     """What one `read` shares: the report, and how much expansion may still produce."""
 
@@ -93,15 +96,21 @@ class Session:
         if self.budget < 0:
             fail("input-too-large", "the declarations of this file expand to too much", at)
 
-    def enter(self, at: Span) -> None:
-        """Begins a definition that another one needs."""
-        self._depth += 1
-        if self._depth > limits.DEPTH:
-            fail("input-too-large", f"definitions that lean on each other more than {limits.DEPTH} deep", at)
+    def evaluate(self, at: Span, function: Callable[[], T | None]) -> T | None:
+        """Returns what ``function`` makes of a definition, maybe for another one.
 
-    def leave(self) -> None:
-        """Ends it."""
-        self._depth -= 1
+        None if it is too large, or if too many definitions lean on each other (reported).
+        """
+        self._depth += 1
+        try:
+            if self._depth > limits.DEPTH:
+                fail("input-too-large", f"definitions that lean on each other more than {limits.DEPTH} deep", at)
+            return function()
+        except UnreadableError as error:
+            self.report.error(error.code, error.message, at=error.span)
+            return None
+        finally:
+            self._depth -= 1
 
 
 class Scope:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...diagnostics import Report, Span
 from ...ir import COMPARISONS, FUNCTIONS, OPERATORS, And, Apply, Compare, Const, Not, Operator, Or, Predicate, Size
 from . import limits
+from .limits import fail
 from .syntax import Bound
 
 POW = OPERATORS["**"]
@@ -20,7 +22,14 @@ LE = COMPARISONS["<="]
 def apply(op: Operator, args: tuple[Size, ...], span: Span | None, report: Report) -> Size:
     """Returns ``op`` on ``args``, folded to a `Const` where all of them are constants.
 
-    ``report`` receives what has no value, or none within int64.
+    Args:
+        op: The operator.
+        args: As many as it takes.
+        span: The whole's.
+        report: Receives what has no value: a division by 0, a negative exponent.
+
+    Raises:
+        UnreadableError: The value is not within int64.
     """
     if op is POW and not _good_exponent(args, span, report):
         return Const(1, span)
@@ -34,24 +43,25 @@ def apply(op: Operator, args: tuple[Size, ...], span: Span | None, report: Repor
     except ZeroDivisionError:
         report.error("maybe-zero-divisor", "the divisor is 0", at=span, label="divides by 0")
         return Const(1, span)
-    return constant(value, span, report)
+    return constant(value, span)
 
 
-def constant(value: int, span: Span | None, report: Report) -> Const:
-    """Returns a `Const`, 1 in place of a value that is not within int64."""
+def constant(value: int, span: Span | None) -> Const:
+    """Returns a `Const`.
+
+    Raises:
+        UnreadableError: It is not within int64.
+    """
     if not -limits.INTEGER <= value <= limits.INTEGER:
-        report.error(
-            "input-too-large", "a number beyond 2**63 - 1", at=span, note="sizes are 64-bit integers"
-        )
-        return Const(1, span)
+        fail("input-too-large", "a number beyond 2**63 - 1", span)
     return Const(value, span)
 
 
-def literal(text: str, span: Span, report: Report) -> Const:
+def literal(text: str, span: Span) -> Const:
     """Returns the number that ``text`` spells; a number of thousands of digits is not computed."""
     if len(text) > 40 and len(text.replace("_", "").lstrip("0")) > 19:
-        return constant(limits.INTEGER + 1, span, report)
-    return constant(int(text), span, report)
+        return constant(limits.INTEGER + 1, span)
+    return constant(int(text), span)
 
 
 def _good_exponent(args: tuple[Size, ...], span: Span | None, report: Report) -> bool:
@@ -63,13 +73,7 @@ def _good_exponent(args: tuple[Size, ...], span: Span | None, report: Report) ->
         return False
     cheap = type(base) is Const and -1 <= base.value <= 1
     if exponent.value > limits.EXPONENT and not cheap:
-        report.error(
-            "input-too-large",
-            f"an exponent above {limits.EXPONENT}",
-            at=exponent.span or span,
-            note="the power would leave 64-bit integers",
-        )
-        return False
+        fail("input-too-large", f"an exponent above {limits.EXPONENT}", exponent.span or span)
     return True
 
 
@@ -136,14 +140,18 @@ def list_members(items: Sequence[Any], span: Span, report: Report) -> list[Size]
             return None
         if end is None or end is ... or len(known) < 2:
             report.error(
-                "syntax-error", "a progression has two members before `...` and its last one behind", at=span,
+                "syntax-error",
+                "a progression has two members before `...` and its last one behind",
+                at=span,
                 help="write it like {16, 32, ..., 256} or {1, 2, ..., 10}",
             )
             return None
         between = _progression(known, end.value)
         if between is None:
             report.error(
-                "syntax-error", f"the progression never reaches {end.value}", at=end.span or span,
+                "syntax-error",
+                f"the progression never reaches {end.value}",
+                at=end.span or span,
                 note=f"it goes {known[-2]}, {known[-1]}, {2 * known[-1] - known[-2]}, and so on",
             )
             return None
@@ -161,7 +169,7 @@ def _progression(known: list[int], end: int) -> range | list[int] | None:
     """Returns what stands strictly between the last of ``known`` and ``end``: geometric if that fits, else arithmetic."""
     last, step = known[-1], known[-1] - known[-2]
     ratio = last // known[-2] if known[-2] > 0 and last % known[-2] == 0 else 0
-    if ratio >= 2 and all(a * ratio == b for a, b in zip(known, known[1:])):
+    if ratio >= 2 and all(a * ratio == b for a, b in pairwise(known)):
         between: list[int] = []
         value = last * ratio
         while value < end:
@@ -169,9 +177,9 @@ def _progression(known: list[int], end: int) -> range | list[int] | None:
             value *= ratio
         if value == end:
             return between
-    if step and (end - last) % step == 0 and (end - last) // step > 0:
-        if all(b - a == step for a, b in zip(known, known[1:])):
-            return range(last + step, end, step)
+    reaches = step and (end - last) % step == 0 and (end - last) // step > 0
+    if reaches and all(b - a == step for a, b in pairwise(known)):
+        return range(last + step, end, step)
     return None
 
 

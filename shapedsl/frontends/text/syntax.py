@@ -226,7 +226,9 @@ class AlternativeClause:
 
 
 Declaration: TypeAlias = "ConstStatement | SizesStatement | Let | TypeStatement | Where"
-Clause: TypeAlias = "Declaration | Doc | ValuesClause | RankClause | HintLine | BucketClause | Drops | AlternativeClause"
+Clause: TypeAlias = (
+    "Declaration | Doc | ValuesClause | RankClause | HintLine | BucketClause | Drops | AlternativeClause"
+)
 
 
 @dataclass(slots=True, eq=False)

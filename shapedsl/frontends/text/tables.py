@@ -93,7 +93,7 @@ def checksum(grammar: bytes) -> int:
 
 def _thaw(stored: dict[str, Any]) -> Tables:
     words = stored["words"]
-    rows = [{words[i]: action for i, action in zip(row[::2], row[1::2])} for row in stored["rows"]]
+    rows = [{words[i]: action for i, action in zip(row[::2], row[1::2], strict=True)} for row in stored["rows"]]
     return Tables(
         actions=[rows[i] for i in stored["actions"]],
         gotos=[rows[i] for i in stored["gotos"]],
