@@ -24,16 +24,12 @@ from __future__ import annotations
 
 import gc
 from itertools import islice
-from typing import Final
 
 from ...diagnostics import Report, Source
 from .layout import INDENT, Row, lay_out
-from .parse import parse
+from .recognize import is_readable
 from .spacing import comment_text, essence
 from .tokens import CLOSERS, OPENERS, Line, lines_of
-
-# What keeps a text from being read; a text with other errors still has a layout.
-_REFUSED: Final = ("syntax-error", "reserved-name", "input-too-large")
 
 
 def format_text(source: Source, report: Report) -> str | None:
@@ -43,13 +39,15 @@ def format_text(source: Source, report: Report) -> str | None:
         source: A ``.shapes`` file's text.
         report: Receives the syntax errors, or ``not-formatted`` if something would have been lost.
     """
-    found = Report()
-    parse(source, found, "file")
-    refused = [diagnostic for diagnostic in found.errors if diagnostic.code in _REFUSED]
-    for diagnostic in refused:
-        report.add(diagnostic)
-    if refused:
-        return None
+    if not is_readable(source):
+        from .parse import parse  # all that makes IR: needed to say what is wrong, not to format
+
+        found = Report()
+        parse(source, found, "file")
+        for diagnostic in found:
+            report.add(diagnostic)
+        if found.errors:
+            return None
     collecting = gc.isenabled()
     gc.disable()  # a million tokens are no garbage, and each collection would walk them
     try:
