@@ -17,5 +17,6 @@ A heading opens a section. In it stand fenced blocks; what the info string says 
 Everything else (``sh``, ``text``, no info string) is prose. A file whose front comment says
 ``<!-- needs: torch -->`` is skipped, with that reason, where torch is not installed.
 
-``pytest --bless`` rewrites the expectations of the cases that differ.
+``pytest --bless`` rewrites the expectations of the cases that differ. One page outside of ``tests`` is run by
+``pytest tests/golden docs/guide.md``: naming the folder loads the runner.
 """
