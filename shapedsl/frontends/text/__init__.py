@@ -5,20 +5,20 @@ What is exported is loaded on first use: the formatter needs the grammar, but bu
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 __all__ = ["Clauses", "parse_clauses", "parse_dims", "parse_type", "parse_where", "read"]
 
 if TYPE_CHECKING:
     from .fragments import Clauses, parse_clauses, parse_dims, parse_type, parse_where
-    from .read import read
+    from .module import read
 else:
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from . import fragments, read
-
-        value = getattr(read if name == "read" else fragments, name)
+        # by name: `from . import read` would ask this function for it
+        value = getattr(import_module(f"{__name__}.{'read' if name == 'read' else 'fragments'}"), name)
         globals()[name] = value
         return value
