@@ -18,7 +18,6 @@ else:
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # by name: `from . import read` would ask this function for it
-        value = getattr(import_module(f"{__name__}.{'read' if name == 'read' else 'fragments'}"), name)
+        value = getattr(import_module(f"{__name__}.{'module' if name == 'read' else 'fragments'}"), name)
         globals()[name] = value
         return value
