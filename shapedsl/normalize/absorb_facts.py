@@ -140,7 +140,8 @@ def _needs_declaration(variable: Variable, facts: list[Constraint], dims: list[C
     sized = any(variable.name in free_vars(dim.predicate) for dim in dims)
     if (variable.kind is VariableKind.DIM) != sized:
         return True
-    return not set(facts) <= set(dims)
+    said = set(dims)
+    return not all(fact in said or _says_nothing(variable, fact) for fact in facts)
 
 
 def _reached(signature: Signature, wheres: Iterable[Constraint]) -> Iterator[str]:

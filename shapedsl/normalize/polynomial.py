@@ -6,7 +6,6 @@ A monomial is a sorted tuple of atoms: variables, and what the algebra cannot op
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from math import gcd
 from typing import TypeAlias
@@ -85,8 +84,10 @@ def terms_interval(terms: Terms, box: Box) -> Interval:
     return total
 
 
-def monomial_interval(monomial: Iterable[Size], box: Box) -> Interval:
+def monomial_interval(monomial: Monomial, box: Box) -> Interval:
     """Returns an interval that contains every value of the product of ``monomial``; even powers are never negative."""
+    if len(monomial) == 1:  # most are
+        return interval_of(monomial[0], box)
     product = Interval(1, 1)
     powers: dict[Size, int] = {}
     for atom in monomial:

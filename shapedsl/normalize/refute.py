@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from math import inf
 
 from ..diagnostics import Report, Span
-from ..ir import Compare, Const, Constraint, Origin, Predicate, Signature, Variable
-from ..ir.walk import evaluate, free_vars
+from ..ir import Compare, Const, Constraint, Origin, Predicate, Signature, Var, Variable
+from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_predicate
 from .comparisons import FALSE
 from .decide import find_sizes
-from .domains import Contradiction
+from .domains import Contradiction, Domains
 from .facts import fact_of
 from .propagate import propagate
 from .signs import negative_dims
@@ -103,14 +103,32 @@ class _Search:
         names = {name for predicate in predicates for name in free_vars(predicate)}
         variables = [v for v in self.variables if v.name in names]
         try:
-            propagate(variables, predicates)
+            domains = propagate(variables, predicates)
         except Contradiction as contradiction:
             return sorted({owners[reason] for reason in contradiction.reasons}), contradiction.variable
+        if _smallest_fits(domains, predicates):
+            return None
         for group in _groups(predicates):
             together = [predicates[each] for each in group]
             if find_sizes([v for v in variables if v.name in names], together, work=WORK) is None:
                 return sorted({owners[each] for each in group}), None
         return None
+
+
+def _smallest_fits(domains: Domains, predicates: Sequence[Predicate]) -> bool:
+    """Returns whether the smallest sizes, defined ones computed, satisfy everything: most specs are that easy."""
+    sizes = {name: int(d.low if d.low > -inf else min(0, d.high)) for name, d in domains.of.items()}
+    try:
+        for predicate in predicates:
+            match predicate:
+                case Compare(op=op, left=Var(name=name), right=right) if op.name == "==":
+                    sizes[name] = evaluate(right, sizes)
+                case _:
+                    pass
+        fits = all(sizes[name] >= domain.low for name, domain in domains.of.items())
+        return fits and all(holds(predicate, sizes) for predicate in predicates)
+    except (ZeroDivisionError, TypeError, KeyError):  # a variadic has no size of its own
+        return False
 
 
 def _groups(predicates: Sequence[Predicate]) -> list[list[int]]:
@@ -152,14 +170,23 @@ def _minimal(found: tuple[list[int], str | None], search: _Search) -> tuple[list
     return core, variable
 
 
-def report_contradiction(refutation: Refutation, signature: Signature, report: Report) -> None:
-    """Adds the ``contradiction`` of ``signature``."""
+def report_contradiction(
+    refutation: Refutation, signature: Signature, report: Report, *, notes: Iterable[str] = ()
+) -> None:
+    """Adds the ``contradiction`` of ``signature``.
+
+    Args:
+        refutation: Why no sizes satisfy it.
+        signature: What was refuted.
+        report: Receives the finding.
+        notes: What else was assumed.
+    """
     core = sorted(refutation.core, key=lambda c: c.origin is not Origin.WHERE)  # the first `where` is the main line
     stated = [c for c in signature.constraints if c.origin is not Origin.DIM or c in refutation.core]
     annotations: list[tuple[Span | None, str]] = [(c.span, _label(c)) for c in core]
-    notes: dict[tuple[Span, str], None] = dict.fromkeys(note for c in refutation.core for note in c.notes)
+    lets: dict[tuple[Span, str], None] = dict.fromkeys(note for c in refutation.core for note in c.notes)
     spans = {span for span, _ in annotations}
-    annotations += [note for note in notes if note[0] not in spans]
+    annotations += [note for note in lets if note[0] not in spans]
     main = next((at for at, (span, _) in enumerate(annotations) if span is not None), 0)
     report.error(
         "contradiction",
@@ -167,7 +194,7 @@ def report_contradiction(refutation: Refutation, signature: Signature, report: R
         at=annotations[main][0] or signature.span,
         label=annotations[main][1],
         also=[*annotations[:main], *annotations[main + 1 :]],
-        note=_kind_notes(refutation, signature),
+        note=[*notes, *_kind_notes(refutation, signature)],
         help=_help(refutation, signature),
         core=[c.text or write_predicate(c.predicate) for c in refutation.core],
         core_of=len(stated),

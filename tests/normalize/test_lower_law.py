@@ -14,8 +14,22 @@ from hypothesis import strategies as st
 
 from shapedsl.diagnostics import Report
 from shapedsl.frontends.assemble import Declaration, assemble, constraints_of
-from shapedsl.ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Or, Param, Predicate, ScalarType, Signature
-from shapedsl.ir import Size, TensorType, Var, VariableKind
+from shapedsl.ir import (
+    COMPARISONS,
+    OPERATORS,
+    Apply,
+    Compare,
+    Const,
+    Or,
+    Param,
+    Predicate,
+    ScalarType,
+    Signature,
+    Size,
+    TensorType,
+    Var,
+    VariableKind,
+)
 from shapedsl.ir.expand import expand
 from shapedsl.ir.expanded import Lowered
 from shapedsl.ir.walk import evaluate, holds

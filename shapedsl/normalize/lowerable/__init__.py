@@ -150,7 +150,9 @@ def _settle(expanded: Expanded, report: Report, statics: Mapping[str, int]) -> _
     variables = [v for v in signature.variables if v.kind is not VariableKind.CONST]
     refutation = refutation_of(variables, constraints)
     if refutation is not None:
-        report_contradiction(refutation, signature, report)
+        used = sorted({name for c in signature.constraints for name in free_vars(c.predicate)} & values.keys())
+        example = [f"the example has {', '.join(f'{name} = {statics[name]}' for name in used)}"] if used else []
+        report_contradiction(refutation, signature, report, notes=example)
         return None
     predicates = predicates_of(constraints)
     predicates = _without_aliases(predicates, expanded, values)
