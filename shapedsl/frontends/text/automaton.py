@@ -203,7 +203,7 @@ class Automaton:
         """Makes what the last line is complete for, without waiting for the next line's first token."""
         row = self.tables.actions[self.states[-1]]
         with suppress(SyntaxFault):
-            self.feed(next(iter(row)), _SETTLE, 0, 0)
+            self.feed(next((kind for kind in row if kind != END), END), _SETTLE, 0, 0)  # END would end the file
 
     def finish(self, at: int) -> Any:
         """Returns the result of the start rule, all open blocks closed."""
