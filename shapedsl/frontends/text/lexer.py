@@ -41,9 +41,9 @@ def column_of(margin: str) -> int:
 
 # Behind a comma (`case B < 2, hint < 3`, `dim B, hint`) a keyword could end the list or name its next element.
 _KEYWORD_BEFORE: Final = {
-    "hint": re.compile(r"\s*(?:[A-Za-z_]\w*\s*=(?!=)|[0-9(]|(?!(?:in|and|or|not|multiple|hint)\b)[A-Za-z_])"),
-    "eager": re.compile(r"\s*(?:$|\#|hint\b)", re.MULTILINE),
-    "backed": re.compile(r"\s*(?:$|\#|hint\b)", re.MULTILINE),
+    "hint": re.compile(r"[ \t]*(?:[A-Za-z_]\w*[ \t]*=(?!=)|[0-9(]|(?!(?:in|and|or|not|multiple|hint)\b)[A-Za-z_])"),
+    "eager": re.compile(r"[ \t]*(?:$|\#|hint\b)", re.MULTILINE),
+    "backed": re.compile(r"[ \t]*(?:$|\#|hint\b)", re.MULTILINE),
     "multiple": re.compile(r"\s+of\b"),
     "sorted": re.compile(r"\s+from\b"),
 }
