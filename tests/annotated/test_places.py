@@ -87,3 +87,27 @@ def test_without_source_it_is_the_first_line() -> None:
     assert line(Places(namespace["f"]).parameter("x", "B")) == 3
     assert line(Places(namespace["g"]).parameter("x", "B")) == 4
     assert line(Places(namespace["f"]).parameter("missing", "B")) == 3
+
+
+def test_text_that_stands_in_the_file_is_shown_there() -> None:
+    places = Places(decorated)
+    where_text = places.decorator("B < 32")
+    assert where_text.position(0) == (FIRST + 2, len('    where="') + 1)
+    assert where_text.line(FIRST + 2) == '    where="B < 32",'
+    returned = places.returns("B")
+    assert returned.position(0) == (FIRST + 12, len(') -> Tensor["') + 1)
+    assert places.function("decorated").position(0) == (FIRST + 7, len("def ") + 1)
+
+
+def test_text_that_was_put_together_is_shown_under_its_line() -> None:
+    source = Places(decorated).parameter("x", "B, 2 * D")
+    assert source.position(3) == (FIRST + 8, 4)
+    assert source.line(FIRST + 8) == "B, 2 * D"
+
+
+def test_columns_are_code_points() -> None:
+    def f(größe: Tensor["B"], x: Tensor["D"]) -> None: ...
+
+    source = Places(f).parameter("x", "D")
+    line, column = source.position(0)
+    assert source.line(line)[column - 2 : column + 1] == '"D"'

@@ -1,7 +1,9 @@
-"""Where a function's annotations and decorators stand: file and line, found only when someone looks.
+"""Where a function's annotations and decorators stand: file, line and column, found only when someone looks.
 
-A span needs its line when a diagnostic is printed, which for most functions is never; so the
-function's source is parsed then.
+A span needs its place when a diagnostic is printed, which for most functions is never; so the file
+is read and the function parsed then. Where the text that was read stands in the file as it is,
+messages show the file's own line; where it was put together (``Tensor["B", 2 * D]`` is read as
+``B, 2 * D``), they show the text under the line's number.
 """
 
 from __future__ import annotations
@@ -9,31 +11,59 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from ...diagnostics import Source
 
 
+class Found(NamedTuple):
+    """Where a text stands.
+
+    Attributes:
+        line: 1-based.
+        file: The whole file, if the text stands in it as it is; and the offset at which it does.
+    """
+
+    line: int
+    file: Source | None = None
+    offset: int = 0
+
+
 class AnnotationSource(Source):
-    """The text of an annotation; ``first_line`` is computed when it is first read."""
+    """The text of an annotation, which answers with places in the file that it stands in."""
 
-    __slots__ = ("_locate",)
+    __slots__ = ("_found", "_locate")
 
-    def __init__(self, name: str, text: str, locate: Callable[[], int]) -> None:
+    def __init__(self, name: str, text: str, locate: Callable[[str], Found]) -> None:
+        """Args:
+        name: The file's name.
+        text: What is read.
+        locate: Finds the text; called when the first place is asked for.
+        """
         super().__init__(name, text)
         self._locate = locate
-        del self.first_line  # so that the next read asks __getattr__
+        self._found: Found | None = None
 
-    def __getattr__(self, name: str) -> int:
-        if name != "first_line":
-            raise AttributeError(name)
-        line = self.first_line = self._locate()  # type: ignore[misc]
-        return line
+    def _place(self) -> Found:
+        if self._found is None:
+            self._found = self._locate(self.text)
+            self.first_line = self._found.line  # type: ignore[misc]  # known from here on
+        return self._found
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Returns ``(line, column)`` of ``offset``, in the file if the text stands there."""
+        _, file, start = self._place()
+        return super().position(offset) if file is None else file.position(start + offset)
+
+    def line(self, number: int) -> str:
+        """Returns the text of line ``number``, without its newline."""
+        _, file, _ = self._place()
+        return super().line(number) if file is None else file.line(number)
 
 
 class Places:
-    """Finds the lines of one function's parts.
+    """Finds the parts of one function.
 
     Args:
         function: A plain function.
@@ -44,71 +74,88 @@ class Places:
         self.file: str = code.co_filename
         self._globals = function.__globals__
         self._first: int = code.co_firstlineno  # the first decorator's line
+        self._source: Source | None = None
         self._node: ast.FunctionDef | ast.AsyncFunctionDef | None = None
-        self._parsed = False
 
     def parameter(self, name: str, text: str) -> Source:
         """Returns the source of what stands behind parameter ``name``."""
-        return AnnotationSource(self.file, text, lambda: self._parameter_line(name))
+        return AnnotationSource(self.file, text, lambda text: self._find(text, self._parameters(name)))
 
     def returns(self, text: str) -> Source:
         """Returns the source of what stands behind ``->``."""
-        return AnnotationSource(self.file, text, self._returns_line)
+        return AnnotationSource(self.file, text, lambda text: self._find(text, self._returns()))
 
     def decorator(self, text: str) -> Source:
         """Returns the source of ``text``, an argument of ``shapes`` or ``where``."""
-        return AnnotationSource(self.file, text, lambda: self._decorator_line(text))
+        return AnnotationSource(self.file, text, lambda text: self._find(text, self._decorators(text)))
 
     def function(self, text: str) -> Source:
         """Returns the source of the function's name."""
-        return AnnotationSource(self.file, text, self._def_line)
+        return AnnotationSource(self.file, text, lambda text: self._find(text, self._definitions()))
 
-    def _parameter_line(self, name: str) -> int:
-        node = self._definition()
-        if node is not None:
-            arguments = node.args
-            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-            for argument in every:
+    # ------------------------------------------------------------------- candidates, best first
+
+    def _parameters(self, name: str) -> Iterator[ast.AST]:
+        for node in self._definitions():
+            rows = node.args
+            for argument in (*rows.posonlyargs, *rows.args, *rows.kwonlyargs, rows.vararg, rows.kwarg):
                 if argument is not None and argument.arg == name:
-                    return self._line(argument)
-        return self._first
+                    yield argument
 
-    def _returns_line(self) -> int:
-        node = self._definition()
-        return self._first if node is None or node.returns is None else self._line(node.returns)
+    def _returns(self) -> Iterator[ast.AST]:
+        for node in self._definitions():
+            if node.returns is not None:
+                yield node.returns
 
-    def _def_line(self) -> int:
-        node = self._definition()
-        return self._first if node is None else self._line(node)
+    def _decorators(self, text: str) -> Iterator[ast.AST]:
+        """Yields the string that is ``text``, else the decorators that may hold it."""
+        for node in self._definitions():
+            calls = [call for call in node.decorator_list if _is_ours(call)]
+            for call in calls:
+                yield from (p for p in ast.walk(call) if isinstance(p, ast.Constant) and p.value == text)
+            yield from calls
 
-    def _decorator_line(self, text: str) -> int:
-        node = self._definition()
-        calls = [] if node is None else [call for call in node.decorator_list if _is_ours(call)]
-        for call in calls:
-            for part in ast.walk(call):
-                if isinstance(part, ast.Constant) and part.value == text:
-                    return self._line(part)
-        return self._line(calls[0]) if calls else self._first
+    def _definitions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Yields the function's syntax tree; nothing for a lambda, or where there is no source."""
+        if self._source is None:
+            lines = linecache.getlines(self.file, self._globals)
+            self._source = Source(self.file, "".join(lines))
+            self._node = _parsed(lines[self._first - 1 :])
+        if self._node is not None:
+            yield self._node
 
-    def _line(self, node: ast.expr | ast.arg | ast.stmt) -> int:
-        return node.lineno + self._first - 2  # the block was parsed below an `if`
+    def _find(self, text: str, nodes: Iterator[Any]) -> Found:
+        node = next(nodes, None)
+        file = self._source
+        if node is None or file is None:
+            return Found(self._first)
+        shift = self._first - 2  # the function was parsed below an `if`, its first line being line 2
+        starts = file.line_starts
+        first: int = node.lineno + shift
+        last: int = (node.end_lineno or node.lineno) + shift
+        begin = starts[first - 1] + _characters(file.line(first), node.col_offset)
+        end = starts[last] if last < len(starts) else len(file.text)
+        if isinstance(node, ast.Constant):  # else a docstring's first line would be the quotes'
+            end = starts[last - 1] + _characters(file.line(last), node.end_col_offset or 0)
+        at = file.text.find(text, begin, end) if text else -1
+        return Found(first) if at < 0 else Found(file.position(at)[0], file, at)
 
-    def _definition(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """Returns the function's syntax tree; None for a lambda, or where there is no source."""
-        if not self._parsed:
-            self._parsed = True
-            lines = linecache.getlines(self.file, self._globals)[self._first - 1 :]
-            try:
-                block = "".join(inspect.getblock(lines))
-                indented = block[:1] in (" ", "\t")
-                statement = ast.parse(f"{'if 1:' if indented else ''}\n{block}").body[0]
-            except (SyntaxError, IndentationError, IndexError, ValueError, RecursionError):
-                return None
-            if isinstance(statement, ast.If):
-                statement = statement.body[0]
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self._node = statement
-        return self._node
+
+def _parsed(lines: list[str]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Returns the function that begins with the first line, its decorators included."""
+    try:
+        block = "".join(inspect.getblock(lines))
+        statement = ast.parse(f"{'if 1:' if block[:1] in (' ', chr(9)) else ''}\n{block}").body[0]
+    except (SyntaxError, IndexError, ValueError, RecursionError, MemoryError):
+        return None
+    if isinstance(statement, ast.If):
+        statement = statement.body[0]
+    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+def _characters(line: str, column: int) -> int:
+    """Returns how many code points the first ``column`` bytes of ``line`` are."""
+    return len(line.encode()[:column].decode(errors="ignore"))
 
 
 def _is_ours(decorator: ast.expr) -> bool:
@@ -117,4 +164,4 @@ def _is_ours(decorator: ast.expr) -> bool:
     return called in ("shapes", "where")
 
 
-__all__ = ["AnnotationSource", "Places"]
+__all__ = ["AnnotationSource", "Found", "Places"]

@@ -11,8 +11,8 @@ from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type
 from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
-from ..text import parse_clauses
 from ..text.define import Definer, bound_names
+from ..text.fragments import parse_clauses
 from ..text.parse import parse
 from ..text.scope import Scope, Session
 from ..text.syntax import Clause, ConstStatement, Def, Labelled, Let, Name, SizesStatement, TypeStatement, Where
@@ -59,7 +59,7 @@ class _Reading:
         for diagnostic in self._found:
             self._report.add(diagnostic)
         self._unknown_parameters()
-        span = _whole(self._places.function(self._raw.name))
+        span = _whole(self._places.function(self._raw.name.rpartition(".")[2]))
         clauses = self._clauses(params)
         declared = {name for clause in clauses for name in declared_names(clause)}
         meaning, equalities = eliminate(self._equalities, bound_names(params), declared)

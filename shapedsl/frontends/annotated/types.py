@@ -43,7 +43,7 @@ from ...ir import (
 )
 from ...surface.facts import Predicates
 from ...surface.forms import Form, shown, spell
-from ..text import parse_dims
+from ..text.fragments import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labelled
 from .namespace import Namespace, Unknown, of_class
