@@ -94,13 +94,16 @@ def expand(
         for each in expand_constraint(constraint, lengths):
             if bound.issuperset(free_vars(each.predicate)) and each not in constraints:
                 constraints.append(each)
-    constraints += [_nonnegative(name, span) for name, span in found.fresh.items()]
+    variables = tuple(_variables(signature, lengths, found.fresh, bound))
+    # a size is never negative, although no dim or declaration says so where it stands in `Tensor[S + 2]` alone
+    sizes = [_nonnegative(v.name, v.span) for v in variables if v.kind is not VariableKind.INT]
+    constraints += [each for each in sizes if each not in constraints]
     return Expanded(
         replace(
             signature,
             params=tuple(params),
             returns=None if signature.returns is None else _returns(signature.returns, lengths),
-            variables=tuple(_variables(signature, lengths, found.fresh, bound)),
+            variables=variables,
             constraints=tuple(constraints),
             alternatives=tuple(expand_alternative(each, lengths) for each in signature.alternatives),
             ranks=(),
