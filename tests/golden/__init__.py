@@ -11,6 +11,7 @@ A heading opens a section. In it stand fenced blocks; what the info string says 
 ``shapes written``      its canonical text, as read.
 ``text diagnostics``    the rendered diagnostics, in full; ``text concise`` and so on for the other formats.
 ``python``              run, one namespace a file; with ``>>>`` it is a doctest.
+``text output``         what the ``python`` block before it printed; ``...`` as below.
 ``console``             ``$ command`` lines are run by bash where the section's files lie, and must print what follows;
                         a line ``...`` stands for any number of lines.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import subprocess
@@ -32,6 +34,7 @@ def run_examples(document: Document, folder: Path) -> Outcome:
     outcome = Outcome()
     environment = _environment(folder)
     namespace: dict[str, Any] = {"__name__": "__example__"}
+    printed = io.StringIO()
     before = os.getcwd()
     os.chdir(folder)
     try:
@@ -42,7 +45,10 @@ def run_examples(document: Document, folder: Path) -> Outcome:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_text(expectations.strip(block.body), encoding="utf-8")
                 if block.language == "python":
-                    _run_python(document.path, block, namespace)
+                    with contextlib.redirect_stdout(io.StringIO()) as printed:
+                        _run_python(document.path, block, namespace)
+                elif block.info == ["text", "output"]:
+                    _compare_output(block, printed.getvalue(), outcome)
                 elif block.language == "console":
                     _run_console(block, folder, environment, outcome)
     finally:
@@ -82,6 +88,12 @@ def _run_python(path: Path, block: Block, namespace: dict[str, Any]) -> None:
     script = Path(f"example_{block.line}.py")
     script.write_text("\n" * (block.line - 1) + block.body, encoding="utf-8")
     exec(compile(script.read_text(encoding="utf-8"), str(script.resolve()), "exec", dont_inherit=True), namespace)
+
+
+def _compare_output(block: Block, got: str, outcome: Outcome) -> None:
+    if not _matches(block.body, got):
+        outcome.problems.append(f"line {block.line}: printed was\n{got}\n--- expected\n{block.body}")
+        outcome.edits.append((block, got.rstrip("\n") + "\n"))
 
 
 def _run_console(block: Block, folder: Path, environment: dict[str, str], outcome: Outcome) -> None:

@@ -70,7 +70,7 @@ class Section:
             if block.language == "shapes" and not block.role:
                 suffix = f" ({len(cases) + 1})" if cases else ""
                 cases.append(Case(self.title + suffix, block))
-            elif block.language in ("shapes", "text") and block.role:
+            elif block.language in ("shapes", "text") and block.role not in ("", "output"):
                 if not cases:
                     raise ValueError(f"line {block.line}: {' '.join(block.info)} stands before any case")
                 cases[-1].expected.append(block)
