@@ -113,7 +113,7 @@ class Code:
         made.__code__ = made.__code__.replace(co_name=name)
         made.__name__ = made.__qualname__ = name
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        weakref.finalize(made, linecache.cache.pop, file, None)
+        weakref.finalize(made, linecache.cache.pop, file, None).atexit = False
         return made
 
 

@@ -91,6 +91,8 @@ def test_options_that_the_spec_decides_are_refused() -> None:
     ):
         with pytest.raises(TypeError):
             compiled(project, PROJECT, **options)
+    with pytest.raises(TypeError, match="takes a callable, not 3"):
+        compiled(3, PROJECT)
     run, _ = compiled(project, PROJECT, fullgraph=True, isolate_recompiles=True, recompile_limit=2)
     assert run(ones(2, 2), ones(2, 2)).shape == (2, 2)
 

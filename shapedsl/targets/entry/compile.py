@@ -79,12 +79,14 @@ def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lo
 
     Raises:
         ShapeError: ``unknown-parameter``.
-        TypeError: See `require_options`.
+        TypeError: ``target`` cannot be called; or see `require_options`.
     """
     require_options(options)
     if isinstance(target, (staticmethod, classmethod)):  # as a decorator in a class body finds them
         wrapped = compile_callable(target.__func__, signature, lower, **options)
         return type(target)(wrapped)
+    if not callable(target):
+        raise TypeError(f"compile() takes a callable, not {target!r}")
     if isinstance(target, torch.nn.Module):
         from .module import SpecModule
 
