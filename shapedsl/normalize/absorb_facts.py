@@ -47,7 +47,7 @@ from ..ir.walk import free_vars, scalar_sizes, tensor_dims
 from ..ir.write import write_predicate
 from .domains import Contradiction, Domain, Domains
 from .facts import excluded_value, fact_of, stated_domains
-from .simplify import may_divide, predicate_key, simplify_predicate, split
+from .predicates import may_divide, predicate_key, simplify_predicate, split
 
 
 def absorb_facts(signature: Signature, _report: Report) -> Signature:

@@ -41,8 +41,8 @@ from .domains import Contradiction, Domains
 from .intervals import interval_of
 from .linear import Budget, OutOfBudget, Row, solve
 from .polynomial import Monomial, Terms, add, monomial_key, scale
+from .predicates import predicate_key, simplify_predicate, split
 from .propagate import propagate
-from .simplify import predicate_key, simplify_predicate, split
 
 WORK = 40_000  # units of `linear.Budget`; about 50 ms
 MOST_TRIALS = 24  # values that are tried for one variable of a product

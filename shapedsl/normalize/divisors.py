@@ -37,7 +37,7 @@ from .comparisons import divides_by_variable
 from .decide import Proved, Refuted, implied_by
 from .facts import fact_of
 from .intervals import Interval, interval_of
-from .simplify import may_divide
+from .predicates import may_divide
 from .uses import sizes_of
 
 

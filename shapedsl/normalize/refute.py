@@ -31,9 +31,9 @@ from .comparisons import FALSE
 from .decide import find_sizes
 from .domains import Contradiction, Domains
 from .facts import fact_of
+from .predicates import simplify_predicate, split
 from .propagate import propagate
 from .signs import negative_dims
-from .simplify import simplify_predicate, split
 
 WORK = 10_000  # units of `linear.Budget` for each group of constraints
 MOST_TRIALS = 200

@@ -10,26 +10,21 @@ After::
     def f(x: Tensor[2 * B, S + 1]):
         where B <= S, B <= 100, B in {2, 4}
 
-`not` is pushed in, conjunctions are split into constraints, what always holds is dropped, duplicates
-go. A part of an `or` that divides by a variable keeps its place behind the others: whether
-``S % B == 0`` is asked at all may depend on ``B == 0`` standing before it.
+Conjunctions are split into constraints, what always holds is dropped, duplicates go. A dim stays as
+it was written where nothing else would hold one of its variables: ``cdiv(B, B)`` is no 1 then.
 
 Invariant: the set of accepted sizes does not change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 
 from ..diagnostics import Report
 from ..ir import (
-    COMPARISONS,
     And,
     Apply,
     Compare,
-    Const,
     Constraint,
     Dim,
     Ellipsis,
@@ -41,99 +36,27 @@ from ..ir import (
     Static,
     Type,
 )
-from ..ir.walk import map_dims, scalar_sizes, tensor_dims
-from ..ir.write import write_dim, write_predicate
+from ..ir.walk import free_vars, map_dims, scalar_sizes, tensor_dims
 from .algebra import NO_BOX, canonical
-from .comparisons import FALSE, TRUE, canonical_comparison, conjunction, divides_by_variable
+from .comparisons import FALSE
 from .domains import Contradiction
 from .facts import stated_domains
 from .intervals import Box
+from .predicates import may_divide, predicate_key, simplify_predicate, split
 
 MOST_ROUNDS = 4
-_ORDER = {name: at for at, name in enumerate((">=", "<=", "==", "!=", ">", "<"))}
 
 
-def simplify_dim(dim: Dim, box: Box = NO_BOX) -> Dim:
-    """Returns ``dim`` in canonical form; what is no size is returned as it is."""
-    if isinstance(dim, (Static, Ellipsis, Fresh)):
+def simplify_dim(dim: Dim, box: Box = NO_BOX, keep: frozenset[str] = frozenset()) -> Dim:
+    """Returns ``dim`` in canonical form; what is no size, or holds a name in ``keep``, is returned as it is."""
+    if isinstance(dim, (Static, Ellipsis, Fresh)) or not keep.isdisjoint(free_vars(dim)):
         return dim
     return canonical(dim, box)
 
 
-def simplify_type(type_: Type, box: Box = NO_BOX) -> Type:
-    """Returns ``type_`` with canonical sizes."""
-    return map_dims(type_, lambda dim: simplify_dim(dim, box))
-
-
-def simplify_predicate(predicate: Predicate, box: Box = NO_BOX) -> Predicate:
-    """Returns ``predicate`` in canonical form: `TRUE`, `FALSE`, a comparison, an `And` or an `Or`; never a `Not`."""
-    return _simplified(predicate) if not box else _simplify(predicate, True, box)
-
-
-@lru_cache(maxsize=4096)
-def _simplified(predicate: Predicate) -> Predicate:
-    return _simplify(predicate, True, NO_BOX)
-
-
-def _simplify(predicate: Predicate, positive: bool, box: Box) -> Predicate:
-    """Returns ``predicate``, or its negation where ``positive`` is False."""
-    match predicate:
-        case Compare(op=op):
-            written = predicate if positive else replace(predicate, op=COMPARISONS[op.negated])
-            return _ordered(canonical_comparison(written, box))
-        case Not(arg=arg):
-            return _simplify(arg, not positive, box)
-        case And(args=args) | Or(args=args):
-            parts = [_simplify(arg, positive, box) for arg in args]
-            return _ordered(conjunction(parts) if isinstance(predicate, And) == positive else disjunction(parts))
-
-
-def disjunction(parts: Iterable[Predicate]) -> Predicate:
-    """Returns ``or`` of canonical ``parts``: flat, `FALSE` dropped, duplicates gone; the order is kept."""
-    flat: dict[Predicate, None] = {}
-    for part in parts:
-        if part == TRUE:
-            return TRUE
-        flat.update(dict.fromkeys(part.args if isinstance(part, Or) else (part,)))
-    if len(flat) == 1:
-        return next(iter(flat))
-    return Or(tuple(flat)) if flat else FALSE
-
-
-def _ordered(predicate: Predicate) -> Predicate:
-    """Sorts the parts; those that may divide by 0 stay behind the others, in their order."""
-    if not isinstance(predicate, (And, Or)) or len(predicate.args) < 2:
-        return predicate
-    parts = [_ordered(arg) for arg in predicate.args]
-    safe = sorted((part for part in parts if not may_divide(part)), key=predicate_key)
-    return replace(predicate, args=(*safe, *(part for part in parts if may_divide(part))))
-
-
-def may_divide(predicate: Predicate) -> bool:
-    """Returns whether ``predicate`` divides by more than a constant."""
-    match predicate:
-        case Compare(left=left, right=right):
-            return divides_by_variable(left) or divides_by_variable(right)
-        case And(args=args) | Or(args=args):
-            return any(may_divide(arg) for arg in args)
-        case Not(arg=arg):
-            return may_divide(arg)
-
-
-def predicate_key(predicate: Predicate) -> tuple[object, ...]:
-    """Returns what predicates are sorted by: comparisons first, by their left side, then numbers by value."""
-    match predicate:
-        case Compare(op=op, left=left, right=Const(value=value)):
-            return 0, isinstance(left, Apply), write_dim(left), _ORDER[op.name], 0, value, ""
-        case Compare(op=op, left=left, right=right):
-            return 0, isinstance(left, Apply), write_dim(left), _ORDER[op.name], 1, 0, write_dim(right)
-        case _:
-            return 1, False, write_predicate(predicate), 0, 0, 0, ""
-
-
-def split(predicate: Predicate) -> tuple[Predicate, ...]:
-    """Returns the conjuncts of a canonical predicate; none for `TRUE`."""
-    return predicate.args if isinstance(predicate, And) else (predicate,)
+def simplify_type(type_: Type, box: Box = NO_BOX, keep: frozenset[str] = frozenset()) -> Type:
+    """Returns ``type_`` with canonical sizes, see `simplify_dim`."""
+    return map_dims(type_, lambda dim: simplify_dim(dim, box, keep))
 
 
 def simplify_constraint(constraint: Constraint, box: Box = NO_BOX) -> list[Constraint]:
@@ -149,7 +72,8 @@ def simplify(signature: Signature, _report: Report) -> Signature:
         signature: Resolved.
         _report: Receives nothing.
     """
-    simplified = _with_ranges(signature, NO_BOX)
+    bound = _bound(signature)
+    simplified = _with_ranges(signature, NO_BOX, bound)
     if not _ranges_matter(simplified):
         return simplified
     for _ in range(MOST_ROUNDS):  # a simpler constraint may give a tighter range, and that a simpler dim
@@ -157,18 +81,28 @@ def simplify(signature: Signature, _report: Report) -> Signature:
             box = stated_domains(simplified.variables, simplified.constraints).box
         except Contradiction:
             return simplified
-        again = _with_ranges(simplified, box)
+        again = _with_ranges(simplified, box, bound)
         if again == simplified:
             break
         simplified = again
     return simplified
 
 
-def _with_ranges(signature: Signature, box: Box) -> Signature:
+def _bound(signature: Signature) -> frozenset[str]:
+    """Returns the names that parameters hold."""
+    sizes: list[Dim] = [s for p in signature.params for s in (*tensor_dims(p.type), *scalar_sizes(p.type))]
+    return frozenset(name for size in sizes for name in free_vars(size))
+
+
+def _with_ranges(signature: Signature, box: Box, bound: frozenset[str]) -> Signature:
+    params = tuple(replace(param, type=simplify_type(param.type, box)) for param in signature.params)
+    lost = bound - _bound(replace(signature, params=params))
+    if lost:
+        params = tuple(replace(param, type=simplify_type(param.type, box, lost)) for param in signature.params)
     constraints = [part for each in signature.constraints for part in simplify_constraint(each, box)]
     return replace(
         signature,
-        params=tuple(replace(param, type=simplify_type(param.type, box)) for param in signature.params),
+        params=params,
         returns=None if signature.returns is None else simplify_type(signature.returns, box),
         constraints=tuple(dict.fromkeys(constraints)),
         values=tuple(

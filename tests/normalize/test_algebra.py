@@ -80,7 +80,8 @@ def test_what_would_be_too_large_stays_as_it_was_written(written: str) -> None:
 
 def random_size(rng: random.Random, depth: int) -> Size:
     if depth == 0 or rng.random() < 0.2:
-        return rng.choice([Var("B"), Var("S"), Var("D"), Const(rng.randint(-9, 12))])
+        leaves: list[Size] = [Var("B"), Var("S"), Var("D"), Const(rng.randint(-9, 12))]
+        return rng.choice(leaves)
     op = OPERATORS[rng.choice(["+", "-", "*", "//", "%", "neg", "min", "max", "cdiv", "**"])]
     if op.name == "**":
         return Apply(op, (random_size(rng, depth - 1), Const(rng.randint(0, 3))))

@@ -52,10 +52,10 @@ from ..comparisons import FALSE
 from ..domains import Contradiction, Domain, Domains
 from ..facts import excluded_value, fact_of
 from ..polynomial import build, terms_interval
+from ..predicates import may_divide, predicate_key, simplify_predicate, split
 from ..propagate import AtMost, Congruent, propagate, residue_of, rows_of
 from ..refute import predicates_of, refutation_of, report_contradiction
-from ..simplify import may_divide, predicate_key, simplify_predicate, split
-from .bounds import small_bounds
+from .bounds import small_bounds, without_widened_bounds
 from .consequences import residues, with_consequences
 from .divisors import with_safe_divisors
 from .fit import fitting
@@ -111,7 +111,7 @@ def lower(
     return Lowered(
         expanded,
         tuple(slot_dims(leaf, slots, numbers) for leaf in known.leaves),
-        variables,
+        without_widened_bounds(variables, assumptions),
         tuple(assumptions),
         tuple(sorted(_definitions(expanded, known, inversion, numbers))),
     )

@@ -4,25 +4,56 @@ torch never learns that a size is 0 or 1 for certain: it widens a range that end
 (``ShapeEnv._update_var_to_range``, 2.14.1), and what it made then accepts 2. ``B < 2`` is dropped too,
 since the bound implies it; that it is not 2 is kept as an assertion.
 
+A size that equals an expression of such a one must not be bounded: torch compares the bounds, finds
+the widened ones outside, and fails with an internal AssertionError. The equality bounds it anyway.
+
 Before::
 
-    B in [0, 1]
+    B in [0, 1], u in [2, 5], u == 3 * B + 2
 
 After::
 
-    B in [0, 1], B != 2
+    B in [0, 1], u in [0, inf], B != 2, u == 3 * B + 2
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ...ir import COMPARISONS, Compare, Const, Predicate, Var, VariableKind
 from ...ir.expanded import TorchVariable
+from ...ir.walk import free_vars
 
 
 def small_bounds(variables: Iterable[TorchVariable]) -> Iterator[Predicate]:
     """Yields ``B != 2`` for each size that is at most 1."""
     for variable in variables:
-        if variable.kind is VariableKind.DIM and variable.high is not None and variable.high < 2:
+        if _is_small(variable):
             yield Compare(COMPARISONS["!="], Var(variable.name), Const(2))
+
+
+def without_widened_bounds(
+    variables: Sequence[TorchVariable], assumptions: Iterable[Predicate]
+) -> tuple[TorchVariable, ...]:
+    """Returns ``variables``, those that equalities tie to a size of at most 1 without a range."""
+    small = {variable.name for variable in variables if _is_small(variable)}
+    if not small:
+        return tuple(variables)
+    ties = [set(free_vars(each)) for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
+    tied = set(small)
+    while True:
+        more = {name for tie in ties if len(tie) > 1 and tie & tied for name in tie} - tied
+        if not more:
+            break
+        tied |= more
+    return tuple(
+        replace(variable, low=0 if variable.kind is VariableKind.DIM else None, high=None)
+        if variable.name in tied - small
+        else variable
+        for variable in variables
+    )
+
+
+def _is_small(variable: TorchVariable) -> bool:
+    return variable.kind is VariableKind.DIM and variable.high is not None and variable.high < 2

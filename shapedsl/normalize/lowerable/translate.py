@@ -20,7 +20,7 @@ from ...ir.walk import free_vars, substitute
 from ..algebra import TooLarge, difference, terms
 from ..comparisons import congruent
 from ..polynomial import build
-from ..simplify import simplify_predicate
+from ..predicates import simplify_predicate
 from .invert import Quotient, translate
 
 

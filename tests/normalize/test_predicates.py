@@ -8,7 +8,7 @@ from shapedsl.ir.orient import orient
 from shapedsl.ir.walk import holds
 from shapedsl.ir.write import write_predicate
 from shapedsl.normalize.comparisons import FALSE, TRUE
-from shapedsl.normalize.simplify import simplify_predicate
+from shapedsl.normalize.predicates import simplify_predicate
 
 from .texts import predicate
 
