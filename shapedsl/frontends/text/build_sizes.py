@@ -145,7 +145,8 @@ class SizeBuilder:
         operator = OPERATORS[op]
         span = Span(self.source, start, end)
         if op == "**" or (type(left) is Const and type(right) is Const):
-            return sizes.apply(operator, (left, right), span, self.report)
+            folded = sizes.apply(operator, (left, right), span, self.report)
+            return self._bounded(folded, (left, right), start, end)  # type: ignore[no-any-return]
         return self._bounded(Apply(operator, (left, right), span), (left, right), start, end)  # type: ignore[no-any-return]
 
     def slash_sign(self, start: int, end: int) -> int:
@@ -282,7 +283,7 @@ class SizeBuilder:
 
     def _joined(self, kind: type[And] | type[Or], left: Predicate, right: Predicate, span: Span) -> Predicate:
         """Returns ``left`` and/or ``right``, without nesting one kind in itself."""
-        parts = (*(left.args if type(left) is kind else (left,)), *(right.args if type(right) is kind else (right,)))
+        parts = (*sizes.parts_of(kind, left), *sizes.parts_of(kind, right))
         if len(parts) > limits.MEMBERS:
             fail("input-too-large", f"more than {limits.MEMBERS} predicates joined", span)
         return kind(parts, span)

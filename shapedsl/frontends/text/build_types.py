@@ -227,10 +227,15 @@ class TypeBuilder(SizeBuilder):
         return Path(name.text, (), name.span)
 
     def attribute(self, start: int, end: int, path: Path, name: Name) -> Path:
-        return Path(path.root, (*path.steps, Attribute(name.text)), self.span(start, end))
+        return self._longer(path, Attribute(name.text), start, end)
 
     def subscript(self, start: int, end: int, path: Path, key: str | int) -> Path:
-        return Path(path.root, (*path.steps, Item(key)), self.span(start, end))
+        return self._longer(path, Item(key), start, end)
+
+    def _longer(self, path: Path, step: Attribute | Item, start: int, end: int) -> Path:
+        if len(path.steps) >= limits.DEPTH:
+            limits.fail("input-too-large", f"a path of more than {limits.DEPTH} steps", self.span(start, end))
+        return Path(path.root, (*path.steps, step), self.span(start, end))
 
 
 def length(type_: Type) -> int:
