@@ -165,10 +165,15 @@ def shapes(
     return decorate if target is None or text is not None else decorate(target)
 
 
-def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(function: Any) -> Any:
     """Returns a wrapper that checks each call; the checker is made at the first one."""
     import functools
 
+    if isinstance(function, type):  # a module: its forward
+        function.forward = _checked(function.forward)  # type: ignore[attr-defined]
+        return function
+    if type(function) in (staticmethod, classmethod):
+        return type(function)(_checked(function.__func__))
     checker: Callable[..., object] | None = None
 
     @functools.wraps(function, updated=())  # a copied _dynamic_spec would name parameters the wrapper lacks

@@ -126,6 +126,54 @@ def test_check_raises_before_the_call() -> None:
     assert sd.spec_of(checked) is not None
 
 
+def test_check_wraps_methods_modules_and_static_methods() -> None:
+    class Holder(torch.nn.Module):
+        @shapes(check=True, x="B", where="B < 4")
+        def forward(self, x: Any) -> Any:
+            return x + 1
+
+        @shapes(check=True, x="B", where="B < 4")
+        @staticmethod
+        def static(x: Any) -> Any:
+            return x + 2
+
+        @shapes(check=True, x="B", where="B < 4")
+        @classmethod
+        def of_class(cls, x: Any) -> Any:
+            return x + 3
+
+    @shapes(check=True, x="B", where="B < 4")
+    class Whole(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + 1
+
+    for call, plus in (
+        (Holder(), 1),
+        (Holder().static, 2),
+        (Holder.static, 2),
+        (Holder.of_class, 3),
+        (Whole(), 1),
+    ):
+        assert torch.equal(call(torch.zeros(3)), torch.zeros(3) + plus)
+        with pytest.raises(sd.ShapeError, match="B < 4"):
+            call(torch.zeros(4))
+
+
+def test_a_decorated_module_class_is_found() -> None:
+    @shapes("where B < 32")
+    class Whole(torch.nn.Module):
+        def forward(self, x: Tensor[B]) -> Tensor[B]:
+            return x + 1
+
+    assert isinstance(Whole, type)
+    spec = sd.spec_of(Whole())
+    assert spec is not None
+    assert str(spec.normalize()).endswith("dim B in [0, 31]")
+    program = torch.export.export(Whole(), (torch.zeros(4),), strict=False)
+    assert program.module()(torch.zeros(9)).shape == (9,)
+    assert isinstance(copy.deepcopy(Whole()), Whole)
+
+
 def test_attaching_loads_torch_only_when_it_is_read() -> None:
     code = (
         "import sys\nimport shapedsl as sd\nfrom shapedsl.dims import B\n"

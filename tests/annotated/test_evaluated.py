@@ -136,3 +136,25 @@ def test_type_parameters_are_sizes(future: str) -> None:
         "def f(x: Tensor[*S, B], y: Tensor[B, 2*B], z: (Tensor[B], Tensor[D])) -> Tensor[*S]: ..."
     )
     assert annotated(namespace["C"].method) == written("class C:\n    def method(self, x: Tensor[B, D]): ...")
+
+
+def test_lazily_evaluated_annotations() -> None:
+    """As 3.14 has them: nothing is evaluated before someone asks, and a name may be missing then."""
+    namespace: dict[str, typing.Any] = {}
+    exec(
+        "from shapedsl.annotations import Tensor\nfrom shapedsl.dims import B\n"
+        "def outer():\n    local = Tensor[B, 3]\n"
+        "    def f(x: local, y: 'Tensor[B, later, 2 * later + B]', z: 'Missing') -> 'Tensor[later]': ...\n"
+        "    return f\nf = outer()",
+        namespace,
+    )
+    if sys.version_info >= (3, 14):  # unquoted, too
+        exec(
+            "def outer():\n    local = Tensor[B, 3]\n"
+            "    def f(x: local, y: Tensor[B, later, 2 * later + B], z: Missing) -> Tensor[later]: ...\n"
+            "    return f\nf = outer()",
+            namespace,
+        )
+    assert annotated(namespace["f"]) == written(
+        "def f(x: Tensor[B, 3], y: Tensor[B, later, 2*later + B], z) -> Tensor[later]: ..."
+    )

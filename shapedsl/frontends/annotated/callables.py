@@ -115,7 +115,7 @@ def _signature(target: Any) -> inspect.Signature:
     if sys.version_info >= (3, 14):
         import annotationlib
 
-        return inspect.signature(target, annotation_format=annotationlib.Format.FORWARDREF)
+        return inspect.signature(target, annotation_format=annotationlib.Format.STRING)
     return inspect.signature(target)
 
 

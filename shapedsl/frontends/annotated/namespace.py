@@ -104,16 +104,20 @@ def of_function(function: Any) -> Namespace:
     """Returns what an annotation of ``function`` can name: its type parameters, closure, globals, and class.
 
     The class comes last: `typing` does not look there at all, and a method called ``size`` is no size.
+    On 3.14 names that stand only in annotations are closed over by ``__annotate__``.
     """
     parameters = {p.__name__: p for p in getattr(function, "__type_params__", ())}
-    return Namespace(parameters, dict(_closure(function)), function.__globals__, *_enclosing(function))
+    closures = [dict(_closure(scope)) for scope in (function, getattr(function, "__annotate__", None)) if scope]
+    return Namespace(parameters, *closures, function.__globals__, *_enclosing(function))
 
 
 def of_class(cls: type) -> Namespace:
     """Returns what an annotation in the body of ``cls`` can name."""
     parameters = {p.__name__: p for p in getattr(cls, "__type_params__", ())}
     module = sys.modules.get(cls.__module__)
-    return Namespace(parameters, {} if module is None else vars(module), vars(cls))
+    annotate = vars(cls).get("__annotate__") or vars(cls).get("__annotate_func__")
+    closure = dict(_closure(annotate)) if hasattr(annotate, "__code__") else {}
+    return Namespace(parameters, closure, {} if module is None else vars(module), vars(cls))
 
 
 def _closure(function: Any) -> Iterator[tuple[str, Any]]:

@@ -349,7 +349,10 @@ def annotations_of(target: Any) -> Mapping[str, object]:
     if sys.version_info >= (3, 14):
         import annotationlib
 
-        return annotationlib.get_annotations(target, format=annotationlib.Format.FORWARDREF)
+        try:
+            return annotationlib.get_annotations(target)
+        except Exception:  # a name is missing, or whatever the user's expression raises: all of them as text
+            return annotationlib.get_annotations(target, format=annotationlib.Format.STRING)
     try:
         return inspect.get_annotations(target)
     except (TypeError, ValueError):  # somebody's class has something else under that name
