@@ -71,6 +71,8 @@ def _why_ignored(target: Any, carrier: Any, signature: Signature) -> str | None:
         return "it is a functools.partial"
     if is_module(target) and type(target).__module__.startswith("torch."):
         return f"`{type(target).__name__}` is torch's own module, whose frames it skips"
+    if is_module(target) and (target._forward_hooks or target._forward_pre_hooks):
+        return "its forward hooks are compiled apart, as frames that the spec does not reach"
     function = getattr(carrier, "__func__", carrier)
     if not isinstance(function, FunctionType):
         return "it is a callable object"

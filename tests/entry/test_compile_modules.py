@@ -152,6 +152,16 @@ def test_hooks_of_the_module_and_of_the_compiled_one_run_once() -> None:
     assert calls.count("outer") == 1
 
 
+def test_hooks_that_compute_are_in_the_one_graph() -> None:
+    module = Net().eval()
+    module.register_forward_hook(lambda _module, _inputs, output: output * 2)
+    module.register_forward_pre_hook(lambda _module, inputs: (inputs[0] + 1,))
+    run, graphs = compiled(module, TEXT)
+    for size in (2, 3, 4):
+        assert torch.equal(run(ones(size, 4)), module(ones(size, 4)))
+    assert graphs.count == 1
+
+
 def test_it_is_traceable_in_anothers_compile_and_export() -> None:
     run, graphs = compiled(Net().eval(), TEXT)
 
