@@ -39,7 +39,8 @@ def _size(dim: Dim) -> tuple[str, int]:
         case Apply(op=op, args=(left, right)):
             # binary operators associate to the left
             return f"{_operand(left, op.precedence)} {op.name} {_operand(right, op.precedence + 1)}", op.precedence
-    raise TypeError(f"not a dim: {dim!r}")
+        case _:
+            raise TypeError(f"not a dim: {dim!r}")
 
 
 def _operand(dim: Dim, at_least: int) -> str:

@@ -77,8 +77,8 @@ class serve.llm.DecoderStep:
         case small:
             bucket B in {2, 4, 8}
         case padded:
-            where P >= 1
             where B <= 256
+            where P >= 1
             bucket B in {16, 32, ..., 256} pad (ids with 0, mask with true, kvs with 0) as rows_independent
             bucket P in {512, 1024, ..., 8192} at P pad (kvs with 0, mask with false) as masked
         otherwise hint B = 300

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from . import limits
 from .lexer import (
@@ -112,6 +112,7 @@ class Automaton:
                     parts = []
                     first = last = ends[-1] if ends else 0
                 if method is None:
+                    assert pick is not None  # see `_pick`
                     values.append(pick(parts))
                 elif pick is None:
                     values.append(method(builder, first, last, *parts))
@@ -212,7 +213,7 @@ class Automaton:
         return self.values[-1]
 
 
-_Step = tuple[int, str, "Callable[..., Any] | None", "Callable[[list[Any]], Any] | None"]
+_Step: TypeAlias = "tuple[int, str, Callable[..., Any] | None, Callable[[list[Any]], Any] | None]"
 
 
 _step_cache: dict[type[SizeBuilder], list[_Step]] = {}
@@ -220,13 +221,14 @@ _step_cache: dict[type[SizeBuilder], list[_Step]] = {}
 
 def _steps(tables: Tables, builder: type[SizeBuilder]) -> list[_Step]:
     """Returns for each rule: its length, its name, the builder's method, and how its parts are picked."""
-    steps = _step_cache.get(builder)
-    if steps is None:
-        steps = []
-        for rule in tables.rules:
-            method = getattr(builder, rule.action, None) or getattr(builder, f"{rule.action}_", None)
-            steps.append((rule.length, rule.origin, method, _pick(rule, method is None)))
-        _step_cache[builder] = steps
+    cached = _step_cache.get(builder)
+    if cached is not None:
+        return cached
+    steps: list[_Step] = []
+    for rule in tables.rules:
+        method = getattr(builder, rule.action, None) or getattr(builder, f"{rule.action}_", None)
+        steps.append((rule.length, rule.origin, method, _pick(rule, method is None)))
+    _step_cache[builder] = steps
     return steps
 
 

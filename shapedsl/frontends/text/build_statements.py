@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...ir import Bucket, Const, Drop, Edge, Fill, Mode, Pad, Path, Predicate, Size, Type, VariableKind
+from ...ir import Bucket, Const, Drop, Edge, Mode, Pad, Path, Predicate, Size, Type, VariableKind
 from . import limits
 from .build_types import TypeBuilder, param_list
 from .limits import fail
 from .syntax import (
     INFINITY,
+    SIZES,
     AlternativeClause,
     BucketClause,
     Class,
@@ -28,6 +29,7 @@ from .syntax import (
     Pair,
     Range,
     RankClause,
+    Row,
     SizesStatement,
     TypeStatement,
     ValuesClause,
@@ -144,10 +146,10 @@ class Builder(TypeBuilder):
 
     def values(self, start: int, end: int, paths: list[Path], interval: Range) -> ValuesClause:
         span = self.span(start, end)
-        if isinstance(interval.low, float) or isinstance(interval.high, float):
-            self.report.error("not-constant", "the range of values has finite ends", at=interval.span)
-            return ValuesClause(paths, Const(0), Const(0), False, span)
-        return ValuesClause(paths, interval.low, interval.high, False, span)
+        if isinstance(interval.low, SIZES) and isinstance(interval.high, SIZES):
+            return ValuesClause(paths, interval.low, interval.high, False, span)
+        self.report.error("not-constant", "the range of values has finite ends", at=interval.span)
+        return ValuesClause(paths, Const(0), Const(0), False, span)
 
     def sorted_values(self, start: int, end: int, paths: list[Path], low: Size, high: Size) -> ValuesClause:
         return ValuesClause(paths, low, high, True, self.span(start, end))
@@ -235,7 +237,10 @@ class Builder(TypeBuilder):
 
     # --------------------------------------------------------------------------------- buckets
 
-    def pad(self, start: int, end: int, path: Path, axis: Any, fill: Fill) -> Pad:
+    def row(self, start: int, end: int, cells: list[Any]) -> Row:
+        return Row(cells)
+
+    def pad(self, start: int, end: int, path: Path, axis: Any, fill: Any) -> Pad:
         return Pad(path, fill, axis, self.span(start, end))
 
     def bucket(

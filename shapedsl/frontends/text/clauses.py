@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ...diagnostics import Span
-from ...ir import Alternative, Bucket, Const, Constraint, Drop, Edge, Fill, Mode, Pad, Size, Values
+from ...ir import Alternative, Bucket, Const, Constraint, Drop, Edge, Fill, Mode, Pad, Values
 from ...ir.orient import orient
 from ...ir.write import write_dim, write_predicate
 from ..assemble import constraints_of
@@ -21,6 +21,7 @@ from .syntax import (
     HintLine,
     Labelled,
     RankClause,
+    Row,
     ValuesClause,
     Where,
 )
@@ -180,14 +181,16 @@ def _members(clause: BucketClause, expander: Expander) -> tuple[int, ...]:
     return tuple(sorted(values))
 
 
-def _fill(fill: Fill, expander: Expander) -> Fill:
-    if isinstance(fill, list):
-        cells = [cell if isinstance(cell, (int, float)) else expander.integer(cell, "a cell of a row") for cell in fill]
-        return tuple(0 if cell is None else cell for cell in cells)
-    if isinstance(fill, (bool, int, float, Edge, tuple)):
-        return fill
-    size: Size = expander.size(fill)
-    return size.value if isinstance(size, Const) else size
+def _fill(fill: Fill | Row, expander: Expander) -> Fill:
+    match fill:
+        case Row(cells=cells):
+            numbers = [c if isinstance(c, (int, float)) else expander.integer(c, "a cell of a row") for c in cells]
+            return tuple(0 if number is None else number for number in numbers)
+        case bool() | int() | float() | Edge() | tuple():
+            return fill
+        case _:
+            size = expander.size(fill)
+            return size.value if isinstance(size, Const) else size
 
 
 __all__ = ["Body", "Mode", "constraints", "read_body"]

@@ -28,6 +28,7 @@ from . import limits
 from .build_statements import RECEIVERS
 from .clauses import constraints, read_body
 from .expand import Expander, declaration_of
+from .expand_types import TypeExpander
 from .limits import UnreadableError
 from .scope import Entry, Scope, SizeEntry
 from .syntax import ConstStatement, Def, Let, SizesStatement, TypeStatement, Where
@@ -79,7 +80,7 @@ class Definer:
         if local:
             scope = Scope(scope.session, scope)
             scope.declare(local)
-        expander = Expander(scope)
+        expander = TypeExpander(scope)
         found: dict[str, Entry | None] = {name: scope.find(name) for name in definition.names}
         expand = definition.pending or any(
             entry is not None and not isinstance(entry, SizeEntry) for entry in found.values()
@@ -118,7 +119,7 @@ class Definer:
         )
 
     def _params(
-        self, definition: Def, expander: Expander | None, *, in_class: bool
+        self, definition: Def, expander: TypeExpander | None, *, in_class: bool
     ) -> tuple[tuple[Param, ...], str | None]:
         """Returns the parameters and the receiver's name; an untyped receiver is none of them."""
         params = definition.params
@@ -151,7 +152,7 @@ class Definer:
             params = tuple([p if p.kind not in _VARIADIC else self._variadic(p, expander) for p in params])
         return params, receiver
 
-    def _variadic(self, param: Param, expander: Expander | None) -> Param:
+    def _variadic(self, param: Param, expander: TypeExpander | None) -> Param:
         """Returns ``*args`` with a sequence, ``**kwargs`` with a mapping."""
         type_: Type = param.type if expander is None else expander.type(param.type)
         if isinstance(type_, AnyType):

@@ -1,13 +1,12 @@
-"""Expands lets, consts and type names in sizes, predicates and types.
+"""Expands lets and consts in sizes and predicates; `expand_types` does the same for types.
 
 Before::
 
     const LIMIT = 8
     let S = 2 * B
-    type KV[N] = (F[B, N], F[B, N])
-    … x: KV[S + LIMIT]
+    … where S + LIMIT < D
 
-After: ``(F[B, 2 * B + 8], F[B, 2 * B + 8])``; the names it reached are remembered with their declarations.
+After: ``2 * B + 8 < D``; the names it reached are remembered with their declarations.
 
 An `Expander` works for one def, or for one declaration, in its scope.
 """
@@ -19,36 +18,22 @@ from typing import Any
 from ...diagnostics import Span
 from ...ir import (
     And,
-    AnyType,
     Apply,
     Compare,
     Const,
     Dim,
-    Dtype,
-    MappingType,
-    NoneType,
     Not,
-    ObjectType,
-    OptionalType,
     Or,
     Predicate,
-    ScalarType,
-    SequenceType,
     Size,
-    Static,
-    TensorType,
-    Type,
     Var,
     VariableKind,
     Variadic,
 )
-from ...ir.dtypes import ALIASES, DTYPES, FAMILIES
 from ..assemble import Declaration
 from . import limits, sizes
-from .build_types import length
-from .limits import fail
-from .scope import ConstEntry, Entry, LetEntry, Scope, SizeEntry, TypeEntry
-from .syntax import Bound, InSet, Multiple, MultipleOf, Name, Pair, TypeUse
+from .scope import ConstEntry, Entry, LetEntry, Scope, SizeEntry
+from .syntax import SIZES, Bound, InSet, Multiple, MultipleOf, Name, Pair
 
 
 class Expander:
@@ -58,6 +43,7 @@ class Expander:
         scope: Where names are looked up.
         reaches: The names of variables that were met, and the entries they mean.
         lets: The lets that were met since someone last emptied it.
+        bound: The size parameters of the type that is being expanded.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -65,8 +51,7 @@ class Expander:
         self.report = scope.session.report
         self.reaches: dict[str, Entry | None] = {}
         self.lets: list[LetEntry] = []
-        self._bound: dict[str, Dim] = {}  # size parameters of the type that is being expanded
-        self._depth = 0
+        self.bound: dict[str, Dim] = {}
 
     # ----------------------------------------------------------------------------------- sizes
 
@@ -93,20 +78,20 @@ class Expander:
                     also=[(entry.name.span, "declared here")],
                 )
                 return size
-            self._reach(size.name, entry, size.span)
+            self.reach(size.name, entry, size.span)
         return size
 
     def _variable(self, use: Var) -> Size:
         name = use.name
-        if name in self._bound:
-            dim = self._bound[name]
+        if name in self.bound:
+            dim = self.bound[name]
             if isinstance(dim, (Const, Var, Apply)):
                 return dim
             self.report.error("type-arity", f"`{name}` stands in an expression, so it is a size", at=dim.span)
             return Const(1, use.span)
         entry = self.scope.find(name)
         if entry is None or type(entry) is SizeEntry:
-            self._reach(name, entry, use.span)
+            self.reach(name, entry, use.span)
             return use
         if isinstance(entry, ConstEntry):
             value = const_value(entry)
@@ -116,14 +101,15 @@ class Expander:
             self.lets += entry.lets
             self.scope.session.spend(entry.nodes, use.span or entry.name.span)
             for reached, meant in entry.reaches.items():
-                self._reach(reached, meant, use.span)
+                self.reach(reached, meant, use.span)
             return _at(size, use.span)
         self.report.error(
             "unknown-name", f"`{name}` is a type, not a size", at=use.span, also=[(entry.name.span, "declared here")]
         )
         return Const(1, use.span)
 
-    def _reach(self, name: str, entry: Entry | None, at: Span | None) -> None:
+    def reach(self, name: str, entry: Entry | None, at: Span | None) -> None:
+        """Notes that ``name`` was met and means ``entry``; reports ``ambiguous-name`` if it meant another one."""
         known = self.reaches.setdefault(name, entry)
         if known is entry:
             return
@@ -141,8 +127,8 @@ class Expander:
 
     def dim(self, dim: Dim) -> Dim:
         """Returns ``dim`` expanded."""
-        if isinstance(dim, Var) and dim.name in self._bound:
-            return self._bound[dim.name]
+        if isinstance(dim, Var) and dim.name in self.bound:
+            return self.bound[dim.name]
         if isinstance(dim, (Var, Apply, Variadic)):
             expanded = self.size(dim)
             if type(expanded) is Apply and self.lets and sizes.is_too_large(expanded, dim.span, self.report):
@@ -173,7 +159,7 @@ class Expander:
         """Returns whether ``name`` may be a variable; reports if it is something else."""
         entry = self.scope.find(name.text)
         if entry is None or isinstance(entry, SizeEntry):
-            self._reach(name.text, entry, name.span)
+            self.reach(name.text, entry, name.span)
             return True
         self.report.error(
             "unknown-name",
@@ -194,10 +180,7 @@ class Expander:
                 return predicate
             return Compare(node.op, left, right, node.span)
         if type(node) is And or type(node) is Or:
-            args: list[Predicate] = []
-            for arg in node.args:
-                expanded = self.predicate(arg)
-                args += expanded.args if type(expanded) is type(node) else (expanded,)  # type: ignore[union-attr]
+            args = [part for arg in node.args for part in sizes.parts_of(type(node), self.predicate(arg))]
             return type(node)(tuple(args), node.span)
         if type(node) is Not:
             return Not(self.predicate(node.arg), node.span)
@@ -218,152 +201,6 @@ class Expander:
         modulus = self.size(multiple.modulus)
         residue = None if multiple.residue is None else self.size(multiple.residue)
         return sizes.checked_multiple(modulus, residue, multiple.span, self.report)
-
-    # ----------------------------------------------------------------------------------- types
-
-    def type(self, type_: Type) -> Type:
-        """Returns ``type_`` expanded, declared types and dtypes replaced."""
-        self._depth += 1
-        if self._depth > limits.DEPTH:
-            at = type_.span
-            assert at is not None  # the parser makes no type without one
-            fail("input-too-large", f"types nested more than {limits.DEPTH} deep", at)
-        try:
-            return self._type(type_)
-        finally:
-            self._depth -= 1
-
-    def _type(self, type_: Type) -> Type:
-        node: Any = type_
-        if type(node) is TensorType:
-            return TensorType(self._dims(node.dims), node.dtype, node.span)
-        if type(node) is TypeUse:
-            return self._use(node)
-        if type(node) is OptionalType:
-            inner = self.type(node.inner)
-            return inner if isinstance(inner, (OptionalType, NoneType)) else OptionalType(inner, node.span)
-        if type(node) is SequenceType:
-            times = None if node.times is None else self._times(node.times)
-            return SequenceType(node.kind, tuple([self.type(item) for item in node.items]), node.rest, times, node.span)
-        if type(node) is MappingType:
-            return MappingType(tuple([(key, self.type(entry)) for key, entry in node.entries]), node.span)
-        if type(node) is ObjectType:
-            return ObjectType(tuple([(key, self.type(field)) for key, field in node.fields]), node.name, node.span)
-        if type(node) is ScalarType and node.size is not None:
-            return self._scalar(self.dim(node.size), node.span)
-        return type_
-
-    def _scalar(self, dim: Dim, span: Span | None) -> Type:
-        if isinstance(dim, Static):
-            return ScalarType(None, span)
-        if not isinstance(dim, (Const, Var, Apply)):
-            self.report.error("type-arity", "`Scalar` takes one size", at=span)
-            return ScalarType(None, span)
-        return ScalarType(dim, span)
-
-    def _dims(self, dims: tuple[Dim, ...] | None) -> tuple[Dim, ...] | None:
-        if dims is None:
-            return None
-        return tuple([self.dim(dim) for dim in dims])
-
-    def _times(self, times: Size) -> Size:
-        expanded = self.size(times)
-        is_const = isinstance(expanded, Var) and (
-            isinstance(entry := self.scope.find(expanded.name), SizeEntry)
-            and entry.statement.kind is VariableKind.CONST
-        )
-        if isinstance(expanded, Const) or is_const:
-            return expanded
-        self.report.error(
-            "not-constant",
-            "a sequence's length is a constant",
-            at=times.span,
-            help="name it with `const n = _` to take it from the example",
-        )
-        return Const(1, times.span)
-
-    def _use(self, use: TypeUse) -> Type:
-        """Returns what a declared type or dtype stands for, its size parameters bound."""
-        entry = self.scope.find(use.name.text)
-        if not isinstance(entry, TypeEntry):
-            self._unknown_type(use, entry)
-            return AnyType(use.span)
-        dtype = dtype_of(entry)
-        if dtype is not None:
-            if dtype.variable is not None:
-                self._reach(f"type {dtype.variable}", entry, use.span)
-            return TensorType(self._dims(use.dims), dtype, use.span)
-        parameters = entry.statement.parameters
-        if len(use.dims or ()) != len(parameters or ()) or (use.dims is None) != (parameters is None):
-            takes = "no sizes" if not parameters else f"{len(parameters)} size{'s' * (len(parameters) > 1)}"
-            self.report.error(
-                "type-arity",
-                f"`{use.name.text}` takes {takes}",
-                at=use.span,
-                also=[(entry.name.span, "declared here")],
-            )
-            return AnyType(use.span)
-        if entry.busy:
-            self.report.error("definition-cycle", f"`{use.name.text}` is defined by itself", at=entry.name.span)
-            return AnyType(use.span)
-        bound = {name.text: dim for name, dim in zip(parameters or (), self._dims(use.dims) or (), strict=True)}
-        return self._inside(entry, bound, use.span)
-
-    def _inside(self, entry: TypeEntry, bound: dict[str, Dim], at: Span) -> Type:
-        self.scope.session.spend(1 + length(entry.statement.value), at)
-        outer_scope, outer_bound = self.scope, self._bound
-        self.scope, self._bound, entry.busy = entry.scope, bound, True
-        try:
-            made = self.type(entry.statement.value)
-        finally:
-            self.scope, self._bound, entry.busy = outer_scope, outer_bound, False
-        return made
-
-    def _unknown_type(self, use: TypeUse, entry: Entry | None) -> None:
-        name = use.name.text
-        if entry is not None:
-            self.report.error(
-                "unknown-dtype",
-                f"`{name}` is a size, not a type",
-                at=use.name.span,
-                also=[(entry.name.span, "declared here")],
-            )
-            return
-        from difflib import get_close_matches  # only a wrong name needs it
-
-        known: set[str] = {"Tensor", "Scalar", *DTYPES, *FAMILIES, *ALIASES}
-        scope: Scope | None = self.scope
-        while scope is not None:
-            known |= {key for key, e in scope.entries.items() if isinstance(e, TypeEntry)}
-            scope = scope.outer
-        close = get_close_matches(name, sorted(known), 1)
-        self.report.error(
-            "unknown-dtype",
-            f"`{name}` is not a dtype, a family of dtypes or a declared type",
-            at=use.name.span,
-            help=f"did you mean `{close[0]}`?" if close else (),
-        )
-
-
-def dtype_of(entry: TypeEntry) -> Dtype | None:
-    """Returns the dtype that ``type F = floating`` names; None for another type.
-
-    A family is a variable: every use of it in a call is one dtype.
-    """
-    if entry.statement.parameters is not None or entry.busy:
-        return None
-    node: Any = entry.statement.value
-    if type(node) is TensorType and node.dims is None and node.dtype is not None:
-        return Dtype(node.dtype.name, entry.name.text if node.dtype.name in FAMILIES else None)
-    if type(node) is TypeUse and node.dims is None:
-        other = entry.scope.find(node.name.text)
-        if isinstance(other, TypeEntry):
-            entry.busy = True
-            try:
-                return dtype_of(other)
-            finally:
-                entry.busy = False
-    return None
 
 
 def _at(size: Size, span: Span | None) -> Size:
@@ -408,14 +245,15 @@ def let_size(entry: LetEntry) -> Size:
         return Const(1, entry.name.span)
     entry.busy = True
     expander = Expander(entry.scope)
-    size = entry.scope.session.evaluate(entry.name.span, lambda: expander.size(entry.statement.value))
+    made = entry.scope.session.evaluate(entry.name.span, lambda: expander.size(entry.statement.value))
     entry.busy = False
-    if size is None or sizes.is_too_large(size, entry.name.span, report):
-        size = Const(1, entry.name.span)
+    size: Size = Const(1, entry.name.span)
+    if made is not None and not sizes.is_too_large(made, entry.name.span, report):
+        size = made
+    entry.size = size
     entry.nodes = sizes.depth_and_nodes(size)[1]
     entry.reaches = expander.reaches
     entry.lets = (entry, *dict.fromkeys(expander.lets))[: limits.NOTES]
-    entry.size = size
     return size
 
 
@@ -454,9 +292,9 @@ def declaration_of(entry: SizeEntry) -> Declaration:
 
 
 def _end(expander: Expander, bound: Bound, unbounded: int | None) -> int | None:
-    if isinstance(bound, float):
-        return unbounded if bound < 0 else None
-    return expander.integer(bound, "an end of a range")
+    if isinstance(bound, SIZES):
+        return expander.integer(bound, "an end of a range")
+    return unbounded if bound < 0 else None
 
 
-__all__ = ["Expander", "const_value", "declaration_of", "dtype_of", "let_size"]
+__all__ = ["Expander", "const_value", "declaration_of", "let_size"]

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from typing import Any, ClassVar
+from typing import Any, cast
 
 from lark import Lark
 from lark.indenter import Indenter
@@ -21,12 +21,29 @@ from .tables import FORMAT, GRAMMAR, STARTS, TABLES, checksum
 class Layout(Indenter):
     """Lark's indentation post-lexer."""
 
-    NL_type = "_NL"
-    OPEN_PAREN_types: ClassVar = ["LPAR", "LSQB", "LBRACE"]
-    CLOSE_PAREN_types: ClassVar = ["RPAR", "RSQB", "RBRACE"]
-    INDENT_type = "_INDENT"
-    DEDENT_type = "_DEDENT"
-    tab_len = 8
+    @property
+    def NL_type(self) -> str:  # noqa: N802 - Lark's names
+        return "_NL"
+
+    @property
+    def OPEN_PAREN_types(self) -> list[str]:  # noqa: N802
+        return ["LPAR", "LSQB", "LBRACE"]
+
+    @property
+    def CLOSE_PAREN_types(self) -> list[str]:  # noqa: N802
+        return ["RPAR", "RSQB", "RBRACE"]
+
+    @property
+    def INDENT_type(self) -> str:  # noqa: N802
+        return "_INDENT"
+
+    @property
+    def DEDENT_type(self) -> str:  # noqa: N802
+        return "_DEDENT"
+
+    @property
+    def tab_len(self) -> int:
+        return 8
 
 
 def compile_grammar(grammar: str) -> Lark:
@@ -48,8 +65,8 @@ def build(grammar: bytes) -> dict[str, Any]:
     Raises:
         lark.exceptions.GrammarError: It is not LALR(1).
     """
-    lark = compile_grammar(grammar.decode())
-    table: Any = lark.parser.parser._parse_table  # type: ignore[attr-defined]  # Lark has no public name for it
+    lark = cast(Any, compile_grammar(grammar.decode()))
+    table = lark.parser.parser._parse_table  # Lark has no public name for it
     spelled = {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
     numbers = {rule: i for i, rule in enumerate(lark.rules)}
 

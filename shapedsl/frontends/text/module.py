@@ -11,11 +11,11 @@ from ...ir import Module, Signature
 from . import limits
 from .build_statements import BROKEN
 from .define import Definer, SharedWhere
-from .expand import const_value, declaration_of, dtype_of, let_size
+from .expand import const_value, declaration_of, let_size
 from .imports import Importer, Load
 from .limits import UnreadableError
 from .parse import parse
-from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry, TypeEntry
+from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry
 from .syntax import Class, Def, Import, Language, Name, Statement, Where
 
 VERSIONS = ("1",)
@@ -227,8 +227,6 @@ def _evaluate(scope: Scope) -> None:
             let_size(entry)
         elif isinstance(entry, SizeEntry):
             declaration_of(entry)
-        elif isinstance(entry, TypeEntry):
-            dtype_of(entry)
 
 
 __all__ = ["VERSIONS", "read"]

@@ -7,10 +7,23 @@ from itertools import pairwise
 from typing import Any
 
 from ...diagnostics import Report, Span
-from ...ir import COMPARISONS, FUNCTIONS, OPERATORS, And, Apply, Compare, Const, Not, Operator, Or, Predicate, Size
+from ...ir import (
+    COMPARISONS,
+    FUNCTIONS,
+    OPERATORS,
+    And,
+    Apply,
+    Compare,
+    Const,
+    Not,
+    Operator,
+    Or,
+    Predicate,
+    Size,
+)
 from . import limits
 from .limits import fail
-from .syntax import Bound
+from .syntax import SIZES, Bound
 
 POW = OPERATORS["**"]
 MOD = OPERATORS["%"]
@@ -85,9 +98,9 @@ def compare(name: str, left: Size, right: Size, span: Span | None) -> Compare:
 def within(subject: Size, low: Bound, high: Bound, span: Span) -> Predicate:
     """Returns ``subject in [low, high]``: an infinite end is no conjunct."""
     parts: list[Predicate] = []
-    if not isinstance(low, float):
+    if isinstance(low, SIZES):
         parts.append(Compare(GE, subject, low, span))
-    if not isinstance(high, float):
+    if isinstance(high, SIZES):
         parts.append(Compare(LE, subject, high, span))
     return parts[0] if len(parts) == 1 else And(tuple(parts), span)
 
@@ -113,6 +126,11 @@ def checked_multiple(modulus: Size, residue: Size | None, span: Span, report: Re
         report.error("not-constant", "`multiple of` takes a positive constant", at=modulus.span or span)
         return None
     return modulus.value, (residue.value if isinstance(residue, Const) else 0) % modulus.value
+
+
+def parts_of(kind: type[And] | type[Or], predicate: Predicate) -> tuple[Predicate, ...]:
+    """Returns what ``predicate`` joins if it is of ``kind``, else itself: nothing nests in its own kind."""
+    return predicate.args if isinstance(predicate, (And, Or)) and type(predicate) is kind else (predicate,)
 
 
 def negation(predicate: Predicate, span: Span) -> Predicate:
@@ -161,8 +179,9 @@ def list_members(items: Sequence[Any], span: Span, report: Report) -> list[Size]
     return members if len(members) <= limits.MEMBERS else _too_many(span, report)
 
 
-def _too_many(span: Span, report: Report) -> None:
+def _too_many(span: Span, report: Report) -> list[Size] | None:
     report.error("input-too-large", f"a set of more than {limits.MEMBERS} members", at=span)
+    return None
 
 
 def _progression(known: list[int], end: int) -> range | list[int] | None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from ...diagnostics import Span
-from ...ir import Bucket, Dim, Drop, Mode, Param, Path, Predicate, Size, Type, VariableKind
+from ...ir import Apply, Bucket, Const, Dim, Drop, Mode, Param, Path, Predicate, Size, Type, Var, VariableKind, Variadic
 
 INFINITY: Final = float("inf")
+SIZES: Final = (Const, Var, Apply, Variadic)
 Bound: TypeAlias = "Size | float"  # a float is an infinity
 
 
@@ -191,6 +192,13 @@ class HintLine:
     """``hint B = 8``."""
 
     pairs: list[Pair]
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """``[0, 0, 1, 1]``: a fill whose constants are not known yet."""
+
+    cells: list[Size | int | float]
 
 
 @dataclass(slots=True, eq=False)

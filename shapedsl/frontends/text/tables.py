@@ -69,15 +69,14 @@ class Tables:
 def load() -> Tables:
     """Returns the tables: the prebuilt ones if they fit the grammar, else freshly built ones."""
     try:
-        stored = json.loads(asset(TABLES).read_bytes())
+        stored: Any = json.loads(asset(TABLES).read_bytes())
     except (OSError, ValueError):
-        stored = None
+        stored = {}
     try:
         grammar: bytes | None = asset(GRAMMAR).read_bytes()
     except OSError:
         grammar = None
-    fits = isinstance(stored, dict) and stored.get("format") == FORMAT
-    if fits and (grammar is None or stored.get("grammar") == checksum(grammar)):
+    if stored.get("format") == FORMAT and (grammar is None or stored.get("grammar") == checksum(grammar)):
         return _thaw(stored)
     if grammar is None:
         raise FileNotFoundError(f"{asset(GRAMMAR)}: the installation of shapedsl is incomplete")
