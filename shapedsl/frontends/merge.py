@@ -18,7 +18,8 @@ from dataclasses import replace
 from ..diagnostics import Report
 from ..ir import Apply, Constraint, Param, Signature, Size, Type, Var, Variable, VariableKind
 from ..ir.walk import map_dims, substitute, substitute_size
-from .annotated.unify import Equality, eliminate, unify
+from .annotated.equalities import Equality, eliminate
+from .annotated.unify import unify
 from .assemble import orient
 from .text.define import bound_names
 

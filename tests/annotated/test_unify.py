@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.annotated.unify import Equality, unify
+from shapedsl.frontends.annotated.equalities import Equality
+from shapedsl.frontends.annotated.unify import unify
 from shapedsl.frontends.text import parse_type
 from shapedsl.ir.write import write_predicate, write_type
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...ir import ParamKind
 from ...surface.facts import Facts, facts_of
-from .types import annotations_of
+from .fields import annotations_of
 
 _KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: ParamKind.POSITIONAL_ONLY,

@@ -17,10 +17,11 @@ from ..text.parse import parse
 from ..text.scope import Scope, Session
 from ..text.syntax import Clause, ConstStatement, Def, Labelled, Let, Name, SizesStatement, TypeStatement, Where
 from .callables import RawCallable, RawParameter, unwrap
+from .equalities import Equality, eliminate
 from .namespace import of_function
 from .places import Places
 from .types import TypeReader, is_silent
-from .unify import Equality, eliminate, unify
+from .unify import unify
 
 
 def read_callable(target: Any, report: Report) -> Signature | None:

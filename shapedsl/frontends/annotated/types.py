@@ -15,11 +15,9 @@ After::
 
 from __future__ import annotations
 
-import inspect
-import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -46,8 +44,10 @@ from ...surface.forms import Form, shown, spell
 from ..text.fragments import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labelled
+from .equalities import Equality
+from .fields import fields_of
 from .namespace import Namespace, Unknown, of_class
-from .unify import Equality, unify
+from .unify import unify
 
 # Wrappers that say nothing of shapes; what they wrap does.
 _TRANSPARENT = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar", "Unpack"}
@@ -308,7 +308,7 @@ class TypeReader:
 
     def _class(self, cls: type) -> Type:
         """Reads a class by the annotations of its fields: TypedDict, dataclass, NamedTuple."""
-        fields = _fields(cls)
+        fields = fields_of(cls)
         if fields is None or cls in self._open:
             return AnyType()
         outer = self._namespace
@@ -326,37 +326,6 @@ class TypeReader:
         if typing.is_typeddict(cls) or hasattr(cls, "__total__"):
             return MappingType(tuple(said))
         return ObjectType(tuple(said), cls.__name__)
-
-
-def _fields(cls: type) -> Mapping[str, tuple[type, object]] | None:
-    """Returns the fields of a class with the class that declares each; None if it has no fields."""
-    typed_dict = hasattr(cls, "__total__") and hasattr(cls, "__required_keys__")
-    names = getattr(cls, "__dataclass_fields__", None)
-    if names is None:
-        names = getattr(cls, "_fields", None)
-    if not typed_dict and names is None:
-        return None
-    found: dict[str, tuple[type, object]] = {}
-    for owner in reversed(cls.__mro__):
-        for name, annotation in annotations_of(owner).items():
-            if typed_dict or name in (names or ()):
-                found[name] = owner, annotation
-    return found
-
-
-def annotations_of(target: Any) -> Mapping[str, object]:
-    """Returns the annotations of a function or class itself, unevaluated where Python kept them so."""
-    if sys.version_info >= (3, 14):
-        import annotationlib
-
-        try:
-            return annotationlib.get_annotations(target)
-        except Exception:  # a name is missing, or whatever the user's expression raises: all of them as text
-            return annotationlib.get_annotations(target, format=annotationlib.Format.STRING)
-    try:
-        return inspect.get_annotations(target)
-    except (TypeError, ValueError):  # somebody's class has something else under that name
-        return {}
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
@@ -380,4 +349,4 @@ def _name(annotation: object) -> str:
     return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
 
 
-__all__ = ["TypeReader", "annotations_of", "is_silent"]
+__all__ = ["TypeReader", "is_silent"]
