@@ -176,8 +176,8 @@ def split_target(target: str) -> tuple[str, str | None]:
     name, colon, spec = target.rpartition(":")
     if (
         colon
-        and not Path(target).exists()
-        and (name == STANDARD_INPUT or name.endswith(".shapes") or Path(name).exists())
+        and not os.path.exists(target)
+        and (name == STANDARD_INPUT or name.endswith(".shapes") or os.path.exists(name))
     ):
         return name, spec
     return target, None

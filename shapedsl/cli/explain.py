@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
 
 import click
 
@@ -28,13 +28,13 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
 
     Exit codes: 0, or 1 if the file has errors or the sizes are refused; 2 misuse.
     """
-    if target in CODES and not Path(target).exists():
+    if target in CODES and not os.path.exists(target):
         if sizes:
             raise click.UsageError("sizes belong to a spec, not to a code.")
         say(_page(target))
         return
     name, spec = split_target(target)
-    if name != STANDARD_INPUT and not Path(name).exists():
+    if name != STANDARD_INPUT and not os.path.exists(name):
         near = get_close_matches(target, CODES, n=1)
         hint = f"did you mean the code '{near[0]}'?" if near else "it is neither a file nor a diagnostic's code."
         raise click.UsageError(f"there is no '{target}': {hint}")

@@ -232,3 +232,12 @@ def test_color_is_for_terminals(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert wants_color(_Terminal() if terminal else io.StringIO()) is expected
+
+
+def test_a_message_of_a_megabyte_is_cut() -> None:
+    report = Report()
+    report.error("syntax-error", "x" * 1_000_000, note="y" * 1_000_000)
+    headline, note = render(report).splitlines()
+    assert len(headline) < 500
+    assert len(note) < 500
+    assert headline.endswith("xxx...")

@@ -56,6 +56,7 @@ def cells(line: str) -> Iterator[tuple[str, int]]:
         yield shown, columns
 
 
-def visible(text: str) -> str:
-    """Returns ``text`` on one line, with nothing in it that a terminal would act upon."""
-    return "".join(" " if c in "\n\t" else glyph(c) for c in text)
+def visible(text: str, most: int = 400) -> str:
+    """Returns ``text`` on one line of at most ``most`` code points, with nothing that a terminal would act upon."""
+    cut = text if len(text) <= most else text[: most - 3] + "..."
+    return "".join(" " if c in "\n\t" else glyph(c) for c in cut)
