@@ -166,6 +166,17 @@ def test_odd_objects(annotation: object) -> None:
     assert len(signature.params) == 4
 
 
+Endless = "list['Endless']"
+
+
+def test_aliases_that_contain_themselves() -> None:
+    def f(x: Tensor[B], y: Endless, z: list[Endless]) -> None: ...
+
+    report = Report()
+    assert read_callable(f, report) is not None
+    assert {d.code for d in report} == {"unresolved-annotation"}
+
+
 @pytest.mark.parametrize("annotations", [{}, {"x": None}, {"nobody": Tensor[B]}])
 def test_odd_tables(annotations: dict[str, object]) -> None:
     def f(x: object) -> None: ...

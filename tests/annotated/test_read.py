@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple, Optional, TypedDict, TypeVar, Union
+from typing import Annotated, Any, NamedTuple, NewType, Optional, TypedDict, TypeVar, Union
 from typing import Literal as L
 
 import pytest
@@ -21,6 +21,9 @@ from shapedsl.frontends.text import read
 from shapedsl.ir import Signature
 
 T = TypeVar("T")
+
+
+NewTensor = NewType("NewTensor", int64[B])
 
 
 class Foreign:
@@ -80,6 +83,9 @@ def metadata(
     y: Annotated[Foreign, Shape["B", 2 * D], where("B < 32 'small'"), "prose: this is no shape"],
     z: Annotated[Foreign, Shape[B], int64],
     n: Annotated[int, "N"],
+    mode: Annotated[str, "reduction"],
+    many: Annotated[list[Tensor[B]], "all"],
+    new: NewTensor,
     o: Annotated[Optional[Foreign], "B"] = None,
 ) -> Annotated[Foreign, "B"]: ...
 
@@ -179,7 +185,8 @@ PAIRS: list[tuple[Callable[..., Any], str]] = [
     (kinds, "def f(a: Tensor[B], /, b: Tensor[B], c = _, *args: Tensor[D], d: Tensor[S], e = _, **kw): ..."),
     (
         metadata,
-        "def f(x: Tensor[B, D], y: Tensor[B, 2*D], z: int64[B], n: Scalar[N], o: Tensor[B] | None = _) -> Tensor[B]:\n"
+        "def f(x: Tensor[B, D], y: Tensor[B, 2*D], z: int64[B], n: Scalar[N], mode, many: [Tensor[B], ...],"
+        " new: int64[B], o: Tensor[B] | None = _) -> Tensor[B]:\n"
         '    where B < 32 "small"',
     ),
     (dtypes, "def f(ids: int64[B, S], x: floating[B, 1], y: int64, b: floating) -> int64[B]: ..."),

@@ -57,6 +57,7 @@ _UNIONS = {"Union", "UnionType", "Optional"}
 # `typing.Any`, written out, says "static" as `_` does; other foreign types say nothing, and a
 # container of nothing but those is none of ours.
 _ANY = AnyType()
+_DEEPEST = 40  # containers in containers
 
 
 class TypeReader:
@@ -81,6 +82,7 @@ class TypeReader:
         self._source = source
         self._report = report
         self._plain_strings = plain_strings
+        self._depth = 0
         self._open: list[type] = []  # classes being read: one may contain itself
         self.wheres: list[Labelled] = []
         self.equalities: list[Equality] = []
@@ -88,6 +90,17 @@ class TypeReader:
 
     def read(self, annotation: Any) -> Type:
         """Returns the type that ``annotation`` means; `AnyType` where it is wrong or says nothing of shapes."""
+        if self._depth == _DEEPEST:  # an alias that contains itself
+            message = "this annotation contains itself, or nests too deep"
+            self._report.warning("unresolved-annotation", message, at=self._whole(""))
+            return AnyType()
+        self._depth += 1
+        try:
+            return self._read(annotation)
+        finally:
+            self._depth -= 1
+
+    def _read(self, annotation: Any) -> Type:
         if isinstance(annotation, str):
             return self._late(annotation)
         if isinstance(annotation, Form):
@@ -102,6 +115,8 @@ class TypeReader:
             return self._annotated(annotation.__origin__, annotation.__metadata__)
         if type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__value__"):
             return self._alias(annotation)
+        if hasattr(annotation, "__supertype__"):  # a NewType
+            return self.read(annotation.__supertype__)
         return self._generic(annotation)
 
     # ------------------------------------------------------------------------------ leaves
@@ -208,7 +223,7 @@ class TypeReader:
             self.spoken = True
             for text in item.texts:
                 self.wheres += parse(self._source(text), self._report, "where_fragment") or ()
-        elif isinstance(item, str) and self._plain_strings:
+        elif isinstance(item, str) and self._plain_strings and not _is_plain_value(base):
             return self._plain(item, base)
         elif isinstance(item, int) and not isinstance(item, bool):
             return item
@@ -343,6 +358,12 @@ def is_silent(type_: Type) -> bool:
 def _is_optional(base: object) -> bool:
     name = getattr(typing.get_origin(base), "__name__", "")
     return name in _UNIONS and types.NoneType in typing.get_args(base)
+
+
+def _is_plain_value(base: object) -> bool:
+    """Whether a string beside ``base`` is prose for sure: a ``str``, a ``float``, a list of anything is no tensor."""
+    origin = typing.get_origin(base) or base
+    return isinstance(origin, type) and origin.__module__ in ("builtins", "collections.abc") and origin is not int
 
 
 def _name(annotation: object) -> str:
