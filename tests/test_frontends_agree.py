@@ -54,7 +54,8 @@ def annotation(type_: Type, spelling: int) -> Any:
         case ScalarType(size=None):
             return sd.Scalar
         case ScalarType(size=size) if size is not None:
-            return sd.Scalar[write_dim(size)]
+            scalar: Any = sd.Scalar
+            return scalar[write_dim(size)]
         case OptionalType(inner=inner):
             return Optional[annotation(inner, spelling)]  # noqa: UP045  # the older spelling is read too
         case SequenceType(kind="tuple", items=items, rest=Rest.NONE, times=None):
@@ -64,7 +65,8 @@ def annotation(type_: Type, spelling: int) -> Any:
         case SequenceType(kind="list", items=(item,), rest=Rest.REPEAT):
             return list[annotation(item, spelling)]  # type: ignore[misc]
         case MappingType(entries=entries) if all(isinstance(key, str) for key, _ in entries):
-            return TypedDict("Entries", {key: annotation(entry, spelling) for key, entry in entries})  # type: ignore[misc]
+            make: Any = TypedDict  # called with what a type checker cannot see
+            return make("Entries", {key: annotation(entry, spelling) for key, entry in entries})
         case ObjectType(fields=fields):
             return dataclasses.make_dataclass("Fields", [(name, annotation(t, spelling)) for name, t in fields])
         case AnyType():

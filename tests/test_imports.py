@@ -81,7 +81,9 @@ def test_check_survives_without_torch(tmp_path: Path) -> None:
     """An import of torch that is caught would hide in a process that has it: here there is none."""
     (tmp_path / "first.shapes").write_text(FIRST_FILE, encoding="utf-8")
     block = "sys.modules['torch'] = None\n"
-    assert loaded(block + command(["check", "first.shapes"]), tmp_path, {"shapedsl.normalize"}) == {"shapedsl.normalize"}
+    assert loaded(block + command(["check", "first.shapes"]), tmp_path, {"shapedsl.normalize"}) == {
+        "shapedsl.normalize"
+    }
 
 
 def test_annotating_loads_no_torch(tmp_path: Path) -> None:

@@ -22,7 +22,18 @@ BELOW: dict[str, set[str]] = {
     "targets": {"diagnostics", "ir", "runtime"},
     "pipeline": {"diagnostics", "ir", "frontends", "normalize", "runtime", "targets"},
     "attached": {"api"},  # on first read, which is long after both were imported
-    "api": {"assets", "attached", "surface", "diagnostics", "ir", "frontends", "normalize", "runtime", "targets", "pipeline"},
+    "api": {
+        "assets",
+        "attached",
+        "surface",
+        "diagnostics",
+        "ir",
+        "frontends",
+        "normalize",
+        "runtime",
+        "targets",
+        "pipeline",
+    },
     "cli": {"assets", "api", "pipeline", "diagnostics"},
 }
 # What is public under its own name may be imported by no layer but is made of any.

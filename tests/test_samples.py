@@ -15,7 +15,7 @@ from shapedsl.ir.json import from_json, to_json
 from shapedsl.ir.write import write_module
 from tests.golden import sampling
 
-SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.shapes"))
+SAMPLES = sorted((Path(__file__).parent / "cases" / "samples").glob("*.shapes"))
 
 
 def read(name: str, written: str) -> Module:

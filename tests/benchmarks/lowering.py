@@ -21,7 +21,7 @@ def _names() -> Iterator[str]:
 def rows() -> Iterator[Row]:
     """Yields the rows."""
     import torch
-    from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
+    from torch.fx.experimental.dynamic_spec import ParamsSpec, ShapesSpec, ShapeVar, TensorSpec
 
     TEMPLATE = "def f(x: Tensor[{b}, {d}], y: Tensor[{b}, 2 * {d}]):\n    where {b} % 8 == 0, {b} <= {d}\n"
 
@@ -40,7 +40,8 @@ def rows() -> Iterator[Row]:
         i = next(counter)
         b, d, dd = ShapeVar(f"hand{i}"), ShapeVar(f"handd{i}"), ShapeVar(f"2*handd{i}")
         assumptions = [dd == 2 * d, dd % 2 == 0, b % 8 == 0, b % 4 == 0, b % 2 == 0, b <= d]
-        return ShapesSpec({"x": TensorSpec([b, d]), "y": TensorSpec([b, dd])}, assumptions)
+        params = ParamsSpec({"x": TensorSpec([b, d]), "y": TensorSpec([b, dd])})
+        return ShapesSpec(params, assumptions=assumptions)
 
     yield compare("lowering a spec", lower, "building its ShapesSpec by hand", by_hand, aim=1.3, rounds=25)
 

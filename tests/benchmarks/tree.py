@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedsl.assets import asset
-from shapedsl.frontends.text.tables import compile_grammar
+from shapedsl.frontends.text.grammar import compile_grammar
 
 from .corpus import specs
 from .measure import Row, compare

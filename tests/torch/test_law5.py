@@ -213,7 +213,8 @@ def program(row: Row, way: str, spec: sd.Spec, example: tuple[Any, ...]) -> Call
     scope: dict[str, Any] = {"total": total}
     exec(f"def f({', '.join(names)}): return total({', '.join(names)})", scope)
     if way == "compile":
-        return sd.compile(scope["f"], spec, backend="eager")
+        compiled: Callable[..., Any] = sd.compile(scope["f"], spec, backend="eager")
+        return compiled
     if way == "make_fx":
         return sd.make_fx(scope["f"], spec)(*example)
     exported = sd.export(scope["f"], example, spec=spec, strict=way == "strict")
