@@ -88,7 +88,10 @@ class Domains:
 
     def domain(self, name: str) -> Domain:
         """Returns the domain of ``name``."""
-        return self.of.setdefault(name, Domain())
+        found = self.of.get(name)
+        if found is None:
+            found = self.of[name] = Domain()
+        return found
 
     def take_changed(self) -> list[str]:
         """Returns the names that changed, and forgets them."""

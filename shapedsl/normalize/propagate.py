@@ -25,6 +25,7 @@ from .polynomial import Monomial, Terms, add, constant, monomial_interval, scale
 
 MOST_CHANGES = 16  # of one variable
 MOST_DEPTH = 12  # of nested // and max
+LARGEST_ACCIDENT = 16  # members 77 and 512 are 77 modulo 435: true, and of no use to anyone
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,11 @@ def _one_of(domains: Domains, branches: tuple[tuple[Row, ...], ...], why: Reason
         domains.restrict(name, Interval(min(d.low for d in each), max(d.high for d in each)), reasons)
         classes = [(d.modulus, d.residue) if d.value is None else (0, d.value) for d in each]
         modulus = gcd(*(modulus for modulus, _ in classes), *(residue - classes[0][1] for _, residue in classes))
+        residue = classes[0][1] % modulus if modulus else 0
+        if modulus > LARGEST_ACCIDENT:
+            modulus = gcd(modulus, residue)
         if modulus > 1:
-            domains.congruent(name, modulus, classes[0][1] % modulus, reasons)
+            domains.congruent(name, modulus, residue % modulus, reasons)
 
 
 # --------------------------------------------------------------------------------------- ranges
@@ -189,6 +193,9 @@ def _one_of(domains: Domains, branches: tuple[tuple[Row, ...], ...], why: Reason
 
 def _at_most(domains: Domains, polynomial: Terms, why: Reasons, depth: int) -> None:
     """Bounds each monomial of ``polynomial <= 0`` by the least that the others can be."""
+    if all(len(m) == 1 and isinstance(m[0], (Var, Variadic)) for m in polynomial if m):
+        _at_most_linear(domains, polynomial, why)
+        return
     lows = {m: monomial_interval(m, domains.box).scaled(c).low for m, c in polynomial.items() if m}
     infinite = [m for m, low in lows.items() if low == -inf]
     if len(infinite) > 1:
@@ -207,6 +214,50 @@ def _at_most(domains: Domains, polynomial: Terms, why: Reasons, depth: int) -> N
             _narrow(domains, monomial, Interval(ceil_div(others, -coefficient), inf), because, depth)
 
 
+def _at_most_linear(domains: Domains, polynomial: Terms, why: Reasons) -> None:
+    """`_at_most` for variables alone, which most constraints are: reasons are gathered only if something moves."""
+    total: Bound = constant(polynomial)
+    unbounded: list[str] = []
+    parts: list[tuple[str, int, Bound]] = []
+    for monomial, coefficient in polynomial.items():
+        if monomial:
+            name = monomial[0].name  # type: ignore[union-attr]
+            domain = domains.domain(name)
+            low = domain.low if coefficient > 0 else domain.high
+            if low in (inf, -inf):
+                unbounded.append(name)
+                if len(unbounded) > 1:
+                    return
+            else:
+                total += coefficient * low
+            parts.append((name, coefficient, low))
+
+    def because(but: str) -> Reasons:
+        return why.union(*(_end_reasons(domains, name, c) for name, c, _ in parts if name != but))
+
+    if not unbounded and total > 0:
+        raise Contradiction(because(""), parts[0][0] if len(parts) == 1 else None)
+    for name, coefficient, low in parts:
+        if unbounded and name != unbounded[0]:
+            continue
+        others = total if unbounded else total - coefficient * low
+        domain = domains.domain(name)
+        if coefficient > 0:
+            high = floor_div(-others, coefficient)
+            if high < domain.high:
+                domains.restrict(name, Interval(-inf, high), because(name))
+        else:
+            least = ceil_div(others, -coefficient)
+            if least > domain.low:
+                domains.restrict(name, Interval(least, inf), because(name))
+
+
+def _end_reasons(domains: Domains, name: str, coefficient: int) -> Reasons:
+    """Returns why ``coefficient * name`` is not smaller than it can be."""
+    domain = domains.domain(name)
+    return domain.low_reasons if coefficient > 0 else domain.high_reasons
+
+
 def _only_name(monomials: Iterable[Monomial]) -> str | None:
     """Returns the name of the variable that is the only monomial, if it is."""
     match list(monomials):
@@ -220,8 +271,7 @@ def _low_reasons(domains: Domains, monomial: Monomial, coefficient: int) -> Reas
     """Returns why ``coefficient * monomial`` is not smaller than it can be."""
     match monomial:
         case (Var(name=name) | Variadic(name=name),):
-            domain = domains.domain(name)
-            return domain.low_reasons if coefficient > 0 else domain.high_reasons
+            return _end_reasons(domains, name, coefficient)
         case _:
             return _all_reasons(domains, monomial)
 

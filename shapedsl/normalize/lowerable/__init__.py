@@ -223,7 +223,7 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: _Known) -> list[Pr
         if slot.name not in inversion.bases:
             equality = Compare(COMPARISONS["=="], Var(slot.name), slot.size)
             with_slot = {**definitions, slot.name: Quotient({(Var(slot.name),): 1})}
-            said += split(translate_predicate(simplify_predicate(equality), with_slot))
+            said += split(translate_predicate(simplify_predicate(equality), with_slot, known.domains))
     for quotient in definitions.values():
         if quotient.denominator > 1:
             modulo = Apply(OPERATORS["%"], (build(quotient.numerator), Const(quotient.denominator)))
@@ -233,8 +233,13 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: _Known) -> list[Pr
         for name, variable in known.variables.items()
         if name in definitions and variable.kind is VariableKind.DIM
     ]
-    for predicate in (*known.predicates, *sizes):
-        said += split(translate_predicate(predicate, definitions))
+    residues_used = [  # floors are opened where these hold, so they must be told
+        Compare(COMPARISONS["=="], Apply(OPERATORS["%"], (Var(name), Const(domain.modulus))), Const(domain.residue))
+        for name, domain in known.domains.of.items()
+        if name in definitions and domain.modulus > 1
+    ]
+    for predicate in (*known.predicates, *sizes, *residues_used):
+        said += split(translate_predicate(predicate, definitions, known.domains))
     return list(dict.fromkeys(said))
 
 

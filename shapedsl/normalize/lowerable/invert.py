@@ -100,7 +100,7 @@ class _Row:
 def _row(slot: Slot, definitions: Mapping[str, Quotient], domains: Domains) -> _Row | None:
     """Returns the equation of ``slot``, or None if its unknowns do not stand in it linearly."""
     try:
-        polynomial, factor = _without_floors(terms(slot.size), domains)
+        polynomial, factor = without_floors(terms(slot.size), domains)
         known: Terms = {(Var(slot.name),): factor}
         unknowns: dict[str, int] = {}
         parts: list[tuple[Quotient, int]] = []
@@ -125,8 +125,15 @@ def _row(slot: Slot, definitions: Mapping[str, Quotient], domains: Domains) -> _
         return None
 
 
-def _without_floors(polynomial: Terms, domains: Domains) -> tuple[Terms, int]:
-    """Returns ``factor * polynomial`` and the factor, with floors of known residue written as exact divisions."""
+def without_floors(polynomial: Terms, domains: Domains) -> tuple[Terms, int]:
+    """Returns ``factor * polynomial`` and the factor, with floors of known residue written as exact divisions.
+
+    ``H // 8`` where ``H % 8 == 0`` gives ``H`` and 8; the factor is positive.
+
+    Args:
+        polynomial: Over the variables of the signature.
+        domains: Their residues.
+    """
     factor = 1
     for monomial in polynomial:
         match monomial:
@@ -135,7 +142,7 @@ def _without_floors(polynomial: Terms, domains: Domains) -> tuple[Terms, int]:
                 if modulus % by == 0:
                     rest = add(scale(polynomial, by), {monomial: -by * polynomial[monomial]})
                     exact = add(terms(dividend), {(): residue % by} if residue % by else {}, -1)
-                    opened, more = _without_floors(add(rest, exact, polynomial[monomial]), domains)
+                    opened, more = without_floors(add(rest, exact, polynomial[monomial]), domains)
                     return opened, factor * by * more
             case _:
                 pass

@@ -2,11 +2,11 @@
 
 Before (``B`` is ``u // 2``)::
 
-    B >= 3, 3 * B <= S + 1, B % 4 == 1, B // 3 == D, B == 2 or B == 5
+    B >= 3, 3 * B <= S + 1, B % 4 == 1, B // 3 == D, B == 2 or B == 5, H // 8 == S with H % 8 == 0
 
 After::
 
-    u >= 6, 3 * u <= 2 * S + 2, u % 8 == 2, u // 6 == D, u == 4 or u == 10
+    u >= 6, 3 * u <= 2 * S + 2, u % 8 == 2, u // 6 == D, u == 4 or u == 10, H == 8 * S
 
 Denominators are multiplied out: a sign never changes, since they are positive.
 """
@@ -19,28 +19,34 @@ from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate
 from ...ir.walk import free_vars, substitute
 from ..algebra import TooLarge, difference, terms
 from ..comparisons import congruent
+from ..domains import Domains
 from ..polynomial import build
 from ..predicates import simplify_predicate
-from .invert import Quotient, translate
+from .invert import Quotient, translate, without_floors
 
 
-def translate_predicate(predicate: Predicate, definitions: Mapping[str, Quotient]) -> Predicate:
+def translate_predicate(predicate: Predicate, definitions: Mapping[str, Quotient], domains: Domains) -> Predicate:
     """Returns a canonical ``predicate`` over the slots' names, in canonical form.
+
+    Args:
+        predicate: Over the variables of the signature.
+        definitions: Each of them over the slots.
+        domains: Their residues; the result is equivalent only where these hold.
 
     Raises:
         KeyError: A variable has no definition.
     """
-    return simplify_predicate(_translated(predicate, definitions))
+    return simplify_predicate(_translated(predicate, definitions, domains))
 
 
-def _translated(predicate: Predicate, definitions: Mapping[str, Quotient]) -> Predicate:
+def _translated(predicate: Predicate, definitions: Mapping[str, Quotient], domains: Domains) -> Predicate:
     match predicate:
         case And(args=args):
-            return And(tuple(_translated(arg, definitions) for arg in args))
+            return And(tuple(_translated(arg, definitions, domains) for arg in args))
         case Or(args=args):
-            return Or(tuple(_translated(arg, definitions) for arg in args))
+            return Or(tuple(_translated(arg, definitions, domains) for arg in args))
         case Not(arg=arg):
-            return Not(_translated(arg, definitions))
+            return Not(_translated(arg, definitions, domains))
         case Compare(
             op=op, left=Apply(op=inner, args=(dividend, Const(value=modulus))), right=Const(value=residue)
         ) if inner.name == "%" and op.name in ("==", "!=") and modulus > 0:
@@ -52,7 +58,8 @@ def _translated(predicate: Predicate, definitions: Mapping[str, Quotient]) -> Pr
                 return _substituted(predicate, definitions)
         case Compare(op=op, left=left, right=right):
             try:
-                value = translate(difference(left, right), definitions)
+                polynomial, _ = without_floors(difference(left, right), domains)
+                value = translate(polynomial, definitions)
                 return Compare(COMPARISONS[op.name], build(value.numerator), Const(0))
             except TooLarge:
                 return _substituted(predicate, definitions)
