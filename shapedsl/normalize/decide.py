@@ -37,6 +37,7 @@ from ..ir import (
 from ..ir.walk import free_vars, holds, map_sizes, substitute
 from .algebra import TooLarge, difference, terms
 from .comparisons import FALSE
+from .components import components
 from .domains import Contradiction, Domains
 from .intervals import interval_of
 from .linear import Budget, OutOfBudget, Row, solve
@@ -122,15 +123,25 @@ def find_sizes(
         work: How hard to try.
     """
     kinds = {variable.name: variable for variable in variables}
-    names = sorted({*kinds, *(name for predicate in predicates for name in free_vars(predicate))})
-    known = tuple(kinds.get(name) or Variable(name, VariableKind.INT) for name in names)
-    search = _Search(known, tuple(predicates), Budget(work))
-    try:
-        return search.run([simplify_predicate(predicate) for predicate in predicates], {}, 0)
-    except OutOfBudget:
-        return Unknown("it would take too long to decide")
-    except _Undecided as undecided:
-        return Unknown(str(undecided))
+    sizes = dict.fromkeys(kinds, 0)  # of those that nothing speaks of
+    unknown: Unknown | None = None
+    budget = Budget(work)
+    # what is asked comes last, and its part first: often nothing else matters
+    for group in sorted(components(predicates), key=lambda group: -group[-1]):
+        written = tuple(predicates[at] for at in group)
+        names = sorted({name for predicate in written for name in free_vars(predicate)})
+        known = tuple(kinds.get(name) or Variable(name, VariableKind.INT) for name in names)
+        try:
+            found = _Search(known, written, budget).run([simplify_predicate(each) for each in written], {}, 0)
+        except OutOfBudget:
+            return Unknown("it would take too long to decide")
+        except _Undecided as undecided:
+            unknown = Unknown(str(undecided))
+            continue  # another part may have no sizes at all
+        if found is None:
+            return None
+        sizes.update(found)
+    return unknown or sizes
 
 
 class _Undecided(Exception):
@@ -142,7 +153,7 @@ class _Search:
     """One question.
 
     Attributes:
-        variables: All of them.
+        variables: All that the predicates speak of.
         written: The predicates as they were given; a witness is checked on these.
         budget: What is left of the work.
     """

@@ -28,6 +28,7 @@ from ..ir import Compare, Const, Constraint, Origin, Predicate, Signature, Var, 
 from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_predicate
 from .comparisons import FALSE
+from .components import components
 from .decide import find_sizes
 from .domains import Contradiction, Domains
 from .facts import fact_of
@@ -108,7 +109,9 @@ class _Search:
             return sorted({owners[reason] for reason in contradiction.reasons}), contradiction.variable
         if _smallest_fits(domains, predicates):
             return None
-        for group in _groups(predicates):
+        for group in components(predicates):
+            if all(fact_of(predicates[each]) is not None for each in group):
+                continue  # what facts say about each other, `propagate` has seen
             together = [predicates[each] for each in group]
             if find_sizes([v for v in variables if v.name in names], together, work=WORK) is None:
                 return sorted({owners[each] for each in group}), None
@@ -129,29 +132,6 @@ def _smallest_fits(domains: Domains, predicates: Sequence[Predicate]) -> bool:
         return fits and all(holds(predicate, sizes) for predicate in predicates)
     except (ZeroDivisionError, TypeError, KeyError):  # a variadic has no size of its own
         return False
-
-
-def _groups(predicates: Sequence[Predicate]) -> list[list[int]]:
-    """Returns the indices of predicates that share variables; groups that speak of one variable are left out.
-
-    What one variable's ranges and residues say about each other, `propagate` has seen.
-    """
-    group_of: dict[str, list[int]] = {}
-    relations: set[int] = set()
-    for at, predicate in enumerate(predicates):
-        names = dict.fromkeys(free_vars(predicate))
-        merged = [at]
-        for name in names:
-            if (old := group_of.get(name)) is not None and old is not merged:
-                merged += (each for each in old if each not in merged)
-                for other, group in group_of.items():
-                    if group is old:
-                        group_of[other] = merged
-            group_of[name] = merged
-        if fact_of(predicate) is None:
-            relations.add(at)
-    distinct = {id(group): sorted(group) for group in group_of.values()}
-    return [group for group in distinct.values() if relations.intersection(group)]
 
 
 def _minimal(found: tuple[list[int], str | None], search: _Search) -> tuple[list[int], str | None]:
