@@ -70,13 +70,15 @@ def absorb_facts(signature: Signature, _report: Report) -> Signature:
             continue
         kept.setdefault(constraint, replace(constraint, origin=Origin.WHERE))
     reached = set(_reached(signature, kept))
+    sized = {name for dim in dims for name in free_vars(dim.predicate)}
+    said = set(dims)
     variables: list[Variable] = []
     facts: list[Constraint] = []
     for variable in signature.variables:
         mine = list(_written(variable, stated.domain(variable.name)))
         if variable.name not in reached and all(_says_nothing(variable, fact) for fact in mine):
             continue  # the algebra canceled it
-        declared = _needs_declaration(variable, mine, dims)
+        declared = _needs_declaration(variable, mine, sized, said)
         variables.append(replace(variable, declared=declared))
         facts += mine if declared else []
     wheres = sorted(kept, key=lambda c: (may_divide(c.predicate), predicate_key(c.predicate), c.message or ""))
@@ -133,14 +135,19 @@ def _says_nothing(variable: Variable, fact: Constraint) -> bool:
     )
 
 
-def _needs_declaration(variable: Variable, facts: list[Constraint], dims: list[Constraint]) -> bool:
-    """Returns whether the parameters alone do not say all of it."""
+def _needs_declaration(variable: Variable, facts: list[Constraint], sized: set[str], said: set[Constraint]) -> bool:
+    """Returns whether the parameters alone do not say all of it.
+
+    Args:
+        variable: One that is reached.
+        facts: What is to be said of it.
+        sized: The variables that stand in a tensor dim: dims, if nothing else is said.
+        said: What tensor dims imply.
+    """
     if variable.hint is not None or variable.kind is VariableKind.CONST:
         return True
-    sized = any(variable.name in free_vars(dim.predicate) for dim in dims)
-    if (variable.kind is VariableKind.DIM) != sized:
+    if (variable.kind is VariableKind.DIM) != (variable.name in sized):
         return True
-    said = set(dims)
     return not all(fact in said or _says_nothing(variable, fact) for fact in facts)
 
 

@@ -125,7 +125,7 @@ def _check_similar(signature: Signature, report: Report) -> None:
     names = [name for name in counts if len(name) >= 4]
     for at, other in enumerate(names):
         for name in names[:at]:
-            if 1 not in (counts[name], counts[other]) or not _alike(name, other):
+            if abs(len(name) - len(other)) > 1 or 1 not in (counts[name], counts[other]) or not _alike(name, other):
                 continue
             # the rarer one is the slip; of two that occur once, the later
             slip, meant = (name, other) if counts[name] < counts[other] else (other, name)
