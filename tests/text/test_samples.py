@@ -56,7 +56,9 @@ def test_lark_reads_the_same_grammar() -> None:
 
 def test_a_sample_in_full() -> None:
     path = next(path for path in SAMPLES if path.stem.startswith("01"))
-    assert write_module(module(path.read_text(encoding="utf-8"))) == '''\
+    assert (
+        write_module(module(path.read_text(encoding="utf-8")))
+        == """\
 class serve.llm.DecoderStep:
     def forward(
         self,
@@ -82,4 +84,5 @@ class serve.llm.DecoderStep:
             bucket B in {16, 32, ..., 256} pad (ids with 0, mask with true, kvs with 0) as rows_independent
             bucket P in {512, 1024, ..., 8192} at P pad (kvs with 0, mask with false) as masked
         otherwise hint B = 300
-'''
+"""
+    )

@@ -144,6 +144,8 @@ class SizeBuilder:
     def binary(self, start: int, end: int, left: Size, op: str, right: Size) -> Size:
         operator = OPERATORS[op]
         span = Span(self.source, start, end)
+        if op == "**" and type(right) is not Const:
+            self.pending = True  # a const's name, or an error
         if op == "**" or (type(left) is Const and type(right) is Const):
             folded = sizes.apply(operator, (left, right), span, self.report)
             return self._bounded(folded, (left, right), start, end)  # type: ignore[no-any-return]
@@ -217,11 +219,12 @@ class SizeBuilder:
         return Range(low, high, span)
 
     def multiple(self, start: int, end: int, modulus: Size, residue: Size | None) -> Multiple:
-        if modulus.span is not None and _has_sum(modulus.span.text):
+        at = modulus.span
+        if at is not None and _has_sum(at.text) and "(" not in self.source.text[start : at.start]:
             self.report.warning(
                 "ambiguous-multiple",
-                f"`multiple of {modulus.span.text}` reads as `multiple of ({modulus.span.text})`",
-                at=modulus.span,
+                f"`multiple of {at.text}` reads as `multiple of ({at.text})`",
+                at=at,
                 help="write `multiple of m plus r` for a remainder, or parentheses",
             )
         return Multiple(modulus, residue, self.span(start, end))

@@ -148,6 +148,7 @@ class TypeBuilder(SizeBuilder):
 
     def repeated(self, start: int, end: int, sequence: Type, times: Size) -> Type:
         span = self.span(start, end)
+        self.pending = self.pending or not isinstance(times, Const)  # a const's name, or an error
         if not isinstance(sequence, SequenceType):
             self.report.error(
                 "syntax-error", "only a list or a tuple is repeated", at=span, help="write `[T] * n` or `(T,) * n`"

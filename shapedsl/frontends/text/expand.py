@@ -245,7 +245,7 @@ def let_size(entry: LetEntry) -> Size:
         return Const(1, entry.name.span)
     entry.busy = True
     expander = Expander(entry.scope)
-    made = entry.scope.session.evaluate(entry.name.span, lambda: expander.size(entry.statement.value))
+    made: Size | None = entry.scope.session.evaluate(entry.name.span, lambda: expander.size(entry.statement.value))
     entry.busy = False
     size: Size = Const(1, entry.name.span)
     if made is not None and not sizes.is_too_large(made, entry.name.span, report):

@@ -116,10 +116,11 @@ class TypeExpander(Expander):
         if not isinstance(entry, TypeEntry):
             self._unknown_type(use, entry)
             return AnyType(use.span)
-        dtype = dtype_of(entry)
-        if dtype is not None:
+        named = named_dtype(entry)
+        if named is not None:
+            dtype, root = named
             if dtype.variable is not None:
-                self.reach(f"type {dtype.variable}", entry, use.span)
+                self.reach(f"type {dtype.variable}", root, use.span)
             return TensorType(self._dims(use.dims), dtype, use.span)
         parameters = entry.statement.parameters
         if len(use.dims or ()) != len(parameters or ()) or (use.dims is None) != (parameters is None):
@@ -173,8 +174,8 @@ class TypeExpander(Expander):
         )
 
 
-def dtype_of(entry: TypeEntry) -> Dtype | None:
-    """Returns the dtype that ``type F = floating`` names; None for another type.
+def named_dtype(entry: TypeEntry) -> tuple[Dtype, TypeEntry] | None:
+    """Returns the dtype that ``type F = floating`` names, and the entry that names it first; None for another type.
 
     A family is a variable: every use of it in a call is one dtype.
     """
@@ -182,13 +183,13 @@ def dtype_of(entry: TypeEntry) -> Dtype | None:
         return None
     node: Any = entry.statement.value
     if type(node) is TensorType and node.dims is None and node.dtype is not None:
-        return Dtype(node.dtype.name, entry.name.text if node.dtype.name in FAMILIES else None)
+        return Dtype(node.dtype.name, entry.name.text if node.dtype.name in FAMILIES else None), entry
     if type(node) is TypeUse and node.dims is None:
         other = entry.scope.find(node.name.text)
         if isinstance(other, TypeEntry):
             entry.busy = True
             try:
-                return dtype_of(other)
+                return named_dtype(other)
             finally:
                 entry.busy = False
     return None

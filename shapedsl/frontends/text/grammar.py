@@ -2,6 +2,7 @@
 
 python -m shapedsl.frontends.text.grammar       # writes grammar/shapes.tables.json
 """
+# ruff: noqa: D102, N802 - Lark's names
 
 from __future__ import annotations
 
@@ -22,23 +23,23 @@ class Layout(Indenter):
     """Lark's indentation post-lexer."""
 
     @property
-    def NL_type(self) -> str:  # noqa: N802 - Lark's names
+    def NL_type(self) -> str:
         return "_NL"
 
     @property
-    def OPEN_PAREN_types(self) -> list[str]:  # noqa: N802
+    def OPEN_PAREN_types(self) -> list[str]:
         return ["LPAR", "LSQB", "LBRACE"]
 
     @property
-    def CLOSE_PAREN_types(self) -> list[str]:  # noqa: N802
+    def CLOSE_PAREN_types(self) -> list[str]:
         return ["RPAR", "RSQB", "RBRACE"]
 
     @property
-    def INDENT_type(self) -> str:  # noqa: N802
+    def INDENT_type(self) -> str:
         return "_INDENT"
 
     @property
-    def DEDENT_type(self) -> str:  # noqa: N802
+    def DEDENT_type(self) -> str:
         return "_DEDENT"
 
     @property

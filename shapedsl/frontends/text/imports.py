@@ -32,7 +32,7 @@ class Importer:
         scope_of: Makes a file's scope: its text's declarations, its own imports included.
     """
 
-    def __init__(self, report: Report, load: Load | None, scope_of: Callable[[Source, Path, Path], Scope]) -> None:
+    def __init__(self, report: Report, load: Load | None, scope_of: Callable[[Source, Path], Scope]) -> None:
         self._report = report
         self._load = load or load_source
         self._scope_of = scope_of
@@ -93,15 +93,15 @@ class Importer:
                 "unreadable-file", f"cannot read `{statement.path}`: {reason}", at=at, label="imported here"
             )
             return None
-        return self.reading(key, lambda: self._scope_of(source, path.parent, key))
-
-    def reading(self, key: Path, make: Callable[[], Scope]) -> Scope:
-        """Returns what ``make`` returns; until then, an import of ``key`` closes a circle."""
         self._open.append(key)
         try:
-            return make()
+            return self._scope_of(source, path.parent)
         finally:
             self._open.pop()
+
+    def open(self, path: Path) -> None:
+        """Notes that ``path`` is being read: an import of it closes a circle."""
+        self._open.append(path)
 
 
 __all__ = ["Importer", "Load", "load_source"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ...diagnostics import Report, Source
@@ -74,7 +75,7 @@ class _Reader:
         statements: list[Statement] = parse(self._source, self._report, "file")
         scope = Scope(self._session)
         try:
-            self._declare(scope, statements, self._base)
+            self._declare_main(scope, statements)
             scope.override(self._own)
             for file, names in self._unused.items():
                 self._report.error(
@@ -89,6 +90,14 @@ class _Reader:
         return Module(tuple(self._made.values()), self._source.span(0, len(self._source.text)))
 
     # ---------------------------------------------------------------------------- declarations
+
+    def _declare_main(self, scope: Scope, statements: Iterable[Statement]) -> None:
+        if self._base is None:
+            self._declare(scope, statements, None)
+            return
+        with suppress(OSError, ValueError, RuntimeError):  # its name may be no path
+            self._importer.open(Path(self._source.name).resolve())
+        self._declare(scope, statements, self._base)
 
     def _declare(self, scope: Scope, statements: Iterable[Statement], base: Path | None) -> None:
         seen_language = False
@@ -141,7 +150,7 @@ class _Reader:
             help=f"did you mean `{close[0]}`?" if close else (),
         )
 
-    def _imported(self, source: Source, base: Path, _: Path) -> Scope:
+    def _imported(self, source: Source, base: Path) -> Scope:
         """Returns the scope of an imported file; its defs are not looked at."""
         self._session.budget += limits.BUDGET_PER_CHARACTER * len(source.text)
         scope = Scope(self._session)

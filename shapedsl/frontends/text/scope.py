@@ -96,7 +96,7 @@ class Session:
         if self.budget < 0:
             fail("input-too-large", "the declarations of this file expand to too much", at)
 
-    def evaluate(self, at: Span, function: Callable[[], T | None]) -> T | None:
+    def evaluate(self, at: Span, function: Callable[[], T]) -> T | None:
         """Returns what ``function`` makes of a definition, maybe for another one.
 
         None if it is too large, or if too many definitions lean on each other (reported).
