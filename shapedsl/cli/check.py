@@ -11,7 +11,7 @@ from .. import pipeline
 from ..diagnostics import Diagnostic, Edit, Report, Severity, Source
 from .common import STANDARD_INPUT, const_option, exit_code, fail, format_option, read_source, say, show, write_file
 
-_ROUNDS = 10  # of fixing and reading again; each removes at least one finding
+_ROUNDS = 20  # of fixing and reading again: one fix may bring the next mistake of a statement to light
 
 
 @click.command("check", short_help="Report everything that is wrong with .shapes files.")
@@ -57,11 +57,12 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
     """Returns how many specs ``source`` holds, what is wrong with it, and how many findings were mended."""
     base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
     text = source.text
-    fixed = 0
-    while True:
+    fixed = specs = 0
+    report = Report()
+    for remaining in range(_ROUNDS if fix else 0, -1, -1):
         report = Report()
         specs = len(pipeline.check(source, report, consts=consts, base=base).signatures)
-        chosen = _fixes(report, source) if fix and fixed < _ROUNDS * 100 else []
+        chosen = _fixes(report, source) if remaining else []
         if not chosen:
             break
         fixed += len(chosen)

@@ -102,16 +102,18 @@ def say(text: str = "", *, err: bool = False) -> None:
 
 
 def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int:
-    """Returns 1 if there are findings, 3 if all that was found is undecided, else 0.
+    """Returns 1 if there are findings, 3 if all there is is undecided, else 0.
 
     Args:
         diagnostics: What was found.
         strict: Whether warnings are findings.
     """
-    counted = [d for d in diagnostics if d.severity is Severity.ERROR or (strict and d.severity is Severity.WARNING)]
-    if not counted:
-        return 0
-    return 3 if all(d.code == "undecided" for d in counted) else 1
+    found = list(diagnostics)
+    undecided = any(d.code == "undecided" for d in found)
+    counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
+    if any(d.severity in counted and d.code != "undecided" for d in found):
+        return 1
+    return 3 if undecided else 0
 
 
 def fail(code: int) -> None:
