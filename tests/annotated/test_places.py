@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import linecache
 from collections.abc import Callable
 from typing import Any
 
 from shapedsl.annotations import Tensor, shapes, where
-from shapedsl.frontends.annotated.places import Places
+from shapedsl.frontends.annotated.places import ClassPlaces, Places
 
-FIRST = 18  # the line of the decorator below
+FIRST = 19  # the line of the decorator below
 
 
 @shapes(
@@ -28,6 +29,14 @@ def decorated(
     w: Tensor["D"] = None,  # type: ignore[assignment]
     **kwargs: object,
 ) -> Tensor["B"]: ...
+
+
+@dataclasses.dataclass
+class Batch:
+    """x: Tensor["B"] is not what is looked for."""
+
+    y: Tensor["D"]
+    x: Tensor["B"]
 
 
 class Net:
@@ -103,6 +112,15 @@ def test_text_that_was_put_together_is_shown_under_its_line() -> None:
     source = Places(decorated).parameter("x", "B, 2 * D")
     assert source.position(3) == (FIRST + 8, 4)
     assert source.line(FIRST + 8) == "B, 2 * D"
+
+
+def test_fields_are_shown_in_their_class() -> None:
+    source = ClassPlaces(Batch).field("x", "B")
+    line, column = source.position(0)
+    assert source.line(line) == '    x: Tensor["B"]'
+    assert column == len('    x: Tensor["') + 1
+    made = dataclasses.make_dataclass("Made", [("x", Tensor["B"])])
+    assert ClassPlaces(made).field("x", "B").position(0) == (1, 1)
 
 
 def test_columns_are_code_points() -> None:

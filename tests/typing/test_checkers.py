@@ -110,3 +110,11 @@ def test_the_stubs_list_what_the_modules_have() -> None:
     facade = Path(shapedsl.__file__).read_text(encoding="utf-8")
     shown = set(re.findall(r"^    from \.\w+ import (\w+) as \1\b", facade, re.MULTILINE))
     assert shown == set(shapedsl.__all__) - {"__version__"}
+
+
+def test_right_annotations_are_clean_under_ruff() -> None:
+    """Pyflakes' rules among them: quoted dims are names it knows, expressions stand in ``Literal``."""
+    needs("ruff")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select=E4,E7,E9,F,B", str(HERE / "clean")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

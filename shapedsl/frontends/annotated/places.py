@@ -1,7 +1,7 @@
-"""Where a function's annotations and decorators stand: file, line and column, found only when someone looks.
+"""Where annotations and decorators stand: file, line and column, found only when someone looks.
 
 A span needs its place when a diagnostic is printed, which for most functions is never; so the file
-is read and the function parsed then. Where the text that was read stands in the file as it is,
+is read and the function or class parsed then. Where the text that was read stands in the file as it is,
 messages show the file's own line; where it was put together (``Tensor["B", 2 * D]`` is read as
 ``B, 2 * D``), they show the text under the line's number.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -62,20 +63,83 @@ class AnnotationSource(Source):
         return super().line(number) if file is None else file.line(number)
 
 
-class Places:
-    """Finds the parts of one function.
+class _Definition:
+    """The source of a function or class, read when it is first needed.
 
-    Args:
-        function: A plain function.
+    Attributes:
+        file: The file's name.
     """
 
-    def __init__(self, function: Any) -> None:
-        code = function.__code__
-        self.file: str = code.co_filename
-        self._globals = function.__globals__
-        self._first: int = code.co_firstlineno  # the first decorator's line
+    def __init__(self, file: str, first: int, module_globals: dict[str, Any]) -> None:
+        """Args:
+        file: The file's name.
+        first: The number of the definition's first line, its decorators included.
+        module_globals: Where a loader says how to get at the source.
+        """
+        self.file = file
+        self._first = first
+        self._globals = module_globals
         self._source: Source | None = None
-        self._node: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+        self._tree: ast.AST | None = None
+
+    def _read(self) -> ast.AST | None:
+        """Returns the definition's syntax tree; None where there is no source."""
+        if self._source is None:
+            lines = linecache.getlines(self.file, self._globals)
+            self._source = Source(self.file, "".join(lines))
+            self._tree = _parsed(lines[self._first - 1 :])
+        return self._tree
+
+    def _find(self, text: str, nodes: Iterator[Any]) -> Found:
+        node = next(nodes, None)
+        file = self._source
+        if node is None or file is None:
+            return Found(self._first)
+        shift = self._first - 2  # the definition was parsed below an `if`, its first line being line 2
+        starts = file.line_starts
+        first: int = node.lineno + shift
+        last: int = (node.end_lineno or node.lineno) + shift
+        begin = starts[first - 1] + _characters(file.line(first), node.col_offset)
+        end = starts[last] if last < len(starts) else len(file.text)
+        if isinstance(node, ast.Constant):  # else a docstring's first line would be the quotes'
+            end = starts[last - 1] + _characters(file.line(last), node.end_col_offset or 0)
+        at = file.text.find(text, begin, end) if text else -1
+        return Found(first) if at < 0 else Found(file.position(at)[0], file, at)
+
+
+class ClassPlaces(_Definition):
+    """Finds the fields of one class."""
+
+    def __init__(self, cls: type) -> None:
+        module = sys.modules.get(cls.__module__)
+        super().__init__(getattr(module, "__file__", None) or f"<{cls.__module__}>", 1, getattr(module, "__dict__", {}))
+        self._cls = cls
+
+    def field(self, name: str, text: str) -> Source:
+        """Returns the source of what stands behind the field ``name``."""
+        return AnnotationSource(self.file, text, lambda text: self._find(text, self._fields(name)))
+
+    def _fields(self, name: str) -> Iterator[ast.AST]:
+        if self._source is None:
+            try:
+                self._first = inspect.getsourcelines(self._cls)[1]
+            except (OSError, TypeError):  # made by a call, or in no file
+                return
+        tree = self._read()
+        for node in tree.body if isinstance(tree, ast.ClassDef) else ():
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+                yield node.annotation
+
+
+class Places(_Definition):
+    """Finds the parts of one function."""
+
+    def __init__(self, function: Any) -> None:
+        """Args:
+        function: A plain function.
+        """
+        code = function.__code__
+        super().__init__(code.co_filename, code.co_firstlineno, function.__globals__)
 
     def parameter(self, name: str, text: str) -> Source:
         """Returns the source of what stands behind parameter ``name``."""
@@ -117,40 +181,19 @@ class Places:
 
     def _definitions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Yields the function's syntax tree; nothing for a lambda, or where there is no source."""
-        if self._source is None:
-            lines = linecache.getlines(self.file, self._globals)
-            self._source = Source(self.file, "".join(lines))
-            self._node = _parsed(lines[self._first - 1 :])
-        if self._node is not None:
-            yield self._node
-
-    def _find(self, text: str, nodes: Iterator[Any]) -> Found:
-        node = next(nodes, None)
-        file = self._source
-        if node is None or file is None:
-            return Found(self._first)
-        shift = self._first - 2  # the function was parsed below an `if`, its first line being line 2
-        starts = file.line_starts
-        first: int = node.lineno + shift
-        last: int = (node.end_lineno or node.lineno) + shift
-        begin = starts[first - 1] + _characters(file.line(first), node.col_offset)
-        end = starts[last] if last < len(starts) else len(file.text)
-        if isinstance(node, ast.Constant):  # else a docstring's first line would be the quotes'
-            end = starts[last - 1] + _characters(file.line(last), node.end_col_offset or 0)
-        at = file.text.find(text, begin, end) if text else -1
-        return Found(first) if at < 0 else Found(file.position(at)[0], file, at)
+        tree = self._read()
+        if isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield tree
 
 
-def _parsed(lines: list[str]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """Returns the function that begins with the first line, its decorators included."""
+def _parsed(lines: list[str]) -> ast.AST | None:
+    """Returns the function or class that begins with the first line, its decorators included."""
     try:
         block = "".join(inspect.getblock(lines))
         statement = ast.parse(f"{'if 1:' if block[:1] in (' ', chr(9)) else ''}\n{block}").body[0]
     except (SyntaxError, IndexError, ValueError, RecursionError, MemoryError):
         return None
-    if isinstance(statement, ast.If):
-        statement = statement.body[0]
-    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    return statement.body[0] if isinstance(statement, ast.If) else statement
 
 
 def _characters(line: str, column: int) -> int:
@@ -164,4 +207,4 @@ def _is_ours(decorator: ast.expr) -> bool:
     return called in ("shapes", "where")
 
 
-__all__ = ["AnnotationSource", "Found", "Places"]
+__all__ = ["AnnotationSource", "ClassPlaces", "Found", "Places"]

@@ -19,6 +19,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...diagnostics import Report, Severity, Source
@@ -47,6 +48,7 @@ from ..text.syntax import Labelled
 from .equalities import Equality
 from .fields import fields_of
 from .namespace import Namespace, Unknown, of_class
+from .places import ClassPlaces
 from .unify import unify
 
 # Wrappers that say nothing of shapes; what they wrap does.
@@ -326,16 +328,17 @@ class TypeReader:
         fields = fields_of(cls)
         if fields is None or cls in self._open:
             return AnyType()
-        outer = self._namespace
+        outer = self._namespace, self._source
         self._open.append(cls)
         said: list[tuple[str, Type]] = []
         for name, (owner, annotation) in fields.items():
             self._namespace = of_class(owner)
+            self._source = partial(ClassPlaces(owner).field, name)
             type_ = self.read(annotation)
             if not is_silent(type_):
                 said.append((name, type_))
         self._open.pop()
-        self._namespace = outer
+        self._namespace, self._source = outer
         if fields and not said:
             return AnyType()
         if typing.is_typeddict(cls) or hasattr(cls, "__total__"):
