@@ -20,6 +20,7 @@ from ...ir import VariableKind
 from ...ir.expanded import Lowered
 from ..errors import trace_failure
 from ..shapes_spec import write
+from .example import distinct
 from .forward import forward, refuse_names
 from .parameters import parameters_of
 
@@ -56,7 +57,7 @@ def export(
 
     _require_exportable(lowered, strict)
     module = as_module(target, lowered)
-    args, kwargs = _distinct((tuple(args), dict(kwargs)))
+    args, kwargs = distinct((tuple(args), dict(kwargs)), target)
     try:
         return torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
@@ -121,26 +122,3 @@ def _class_name(target: Callable[..., Any]) -> str:
         target = target.func
     name = getattr(target, "__name__", type(target).__name__)
     return name if name.isidentifier() else "function"
-
-
-def _distinct(arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Returns ``arguments`` with each tensor that is passed a second time cloned.
-
-    Export would tie the two parameters together: strict export fails, non-strict bakes ``y == x``
-    in, and where both have one size in the spec the program is wrong without a word.
-    """
-    import torch
-    from torch.utils import _pytree as pytree
-
-    seen: set[int] = set()
-
-    def distinct(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        if id(value) in seen:
-            return value.detach().clone().requires_grad_(value.requires_grad)
-        seen.add(id(value))
-        return value
-
-    copied: tuple[tuple[Any, ...], dict[str, Any]] = pytree.tree_map(distinct, arguments)
-    return copied

@@ -19,6 +19,7 @@ from ...runtime.parameters import REQUIRED, Parameter
 from ..errors import trace_failure
 from ..flat import markers, positions
 from ..shapes_spec import ARGS, KWARGS, parts
+from .example import distinct
 from .forward import positional, refuse_names
 from .parameters import parameters_of
 
@@ -66,7 +67,9 @@ def make_fx(
     options.setdefault("_allow_non_fake_inputs", isinstance(target, torch.nn.Module))
     spec = _positional_spec(lowered, parameters)
     try:
-        graph = torch_make_fx(entry, tracing_mode="fake", dynamic_shapes=spec, **options)(*bound.values(), ())
+        graph = torch_make_fx(entry, tracing_mode="fake", dynamic_shapes=spec, **options)(
+            *distinct(tuple(bound.values()), target), ()
+        )
     except Exception as error:
         translated = trace_failure(error, lowered)
         if translated is None:
