@@ -69,7 +69,13 @@ def build(grammar: bytes) -> dict[str, Any]:
     lark = cast(Any, compile_grammar(grammar.decode()))
     table = lark.parser.parser._parse_table  # Lark has no public name for it
     spelled = {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
-    numbers = {rule: i for i, rule in enumerate(lark.rules)}
+    # Lark numbers rules and states as its sets happen to be ordered; the file must not change with that.
+    rules = sorted(
+        lark.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion], str(rule))
+    )
+    numbers = {rule: i for i, rule in enumerate(rules)}
+    origins = {rule.origin.name for rule in rules}
+    states = _numbered(table)
 
     words: dict[str, int] = {}
     rows: dict[tuple[int, ...], int] = {}
@@ -82,16 +88,16 @@ def build(grammar: bytes) -> dict[str, Any]:
 
     actions: list[int] = []
     gotos: list[int] = []
-    origins = {rule.origin.name for rule in lark.rules}
-    for state in range(len(table.states)):
+    for state in states:
         on_terminal: dict[str, int] = {}
         on_rule: dict[str, int] = {}
         for symbol, (_, argument) in table.states[state].items():
-            if symbol in origins:
-                on_rule[symbol] = argument
+            if type(argument) is not int:
+                on_terminal[spelled.get(symbol, symbol)] = -1 - numbers[argument]
+            elif symbol in origins:
+                on_rule[symbol] = states[argument]
             else:
-                reduces = type(argument) is not int
-                on_terminal[spelled.get(symbol, symbol)] = -1 - numbers[argument] if reduces else argument
+                on_terminal[spelled.get(symbol, symbol)] = states[argument]
         actions.append(frozen(on_terminal))
         gotos.append(frozen(on_rule))
 
@@ -106,12 +112,27 @@ def build(grammar: bytes) -> dict[str, Any]:
         "gotos": gotos,
         "rules": [
             [rule.origin.name, rule.alias or rule.origin.name.partition("{")[0], len(rule.expansion), _layout(rule)]
-            for rule in lark.rules
+            for rule in rules
         ],
-        "starts": {start: [table.start_states[start], table.end_states[start]] for start in STARTS},
+        "starts": {start: [states[table.start_states[start]], states[table.end_states[start]]] for start in STARTS},
         "keywords": keywords,
         "reserved": [word for word in keywords if not re.fullmatch(name, word)],
     }
+
+
+def _numbered(table: Any) -> dict[int, int]:
+    """Returns a number for each of Lark's states, by a walk from the start states in the order of names."""
+    numbers: dict[int, int] = {}
+    waiting = [table.start_states[start] for start in STARTS]
+    for state in waiting:  # grows while it is walked
+        if state in numbers:
+            continue
+        numbers[state] = len(numbers)
+        edges = sorted(
+            (symbol, argument) for symbol, (_, argument) in table.states[state].items() if type(argument) is int
+        )
+        waiting += [argument for _, argument in edges]
+    return numbers
 
 
 def _layout(rule: Any) -> list[int]:

@@ -1,0 +1,97 @@
+"""All errors of a file in one run: a broken statement costs itself, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapedsl.diagnostics import Report, Source
+from shapedsl.frontends.text import parse_clauses, read
+
+from .helpers import module
+
+
+def recovered(text: str) -> tuple[list[str], list[int]]:
+    """The names of the defs that could be read, and the lines with errors."""
+    report = Report()
+    made = read(Source("<text>", text), report)
+    lines = [d.span.source.position(d.span.start)[0] for d in report if d.span is not None]
+    return [signature.name for signature in made], lines
+
+
+def test_an_open_bracket_ends_at_the_next_statement() -> None:
+    assert recovered(
+        "dim B in [0, 8\ndef f(x: Tensor[B]): ...\ndef g(x: Tensor[B: ...\ndef h(x: Tensor[B]): ...\n"
+    ) == (
+        ["f", "h"],
+        [1, 3],
+    )
+
+
+def test_clauses_of_a_broken_def_are_read_too() -> None:
+    text = "def f(x: Tensor[B)\n    where B = 3\n    case:\ndef g(x: Tensor[B]):\n    where B < 3\n    where B = 3\n    where B > 1\n"
+    names, lines = recovered(text)
+    assert names == ["g"]
+    assert lines == [1, 2, 3, 6]
+
+
+def test_members_of_a_class_are_read_one_by_one() -> None:
+    text = "class A:\n    def f(self, x: Tensor[B)): ...\n    dim B in [\n    def g(self, x: Tensor[B]): ...\nclass B C:\n    def h(self, x: Tensor[B B]): ...\n"
+    assert recovered(text) == (["A.g"], [2, 3, 5, 6])
+
+
+def test_a_block_of_broken_lines_only() -> None:
+    text = "def f(x: Tensor[B]):\n    where B =\n    case c:\n        where <\ndef g(x: Tensor[B]): ...\n"
+    assert recovered(text) == (["f", "g"], [2, 4])
+
+
+def test_a_def_without_a_body() -> None:
+    assert recovered("def f(x: Tensor[B]):\ndef g(x: Tensor[B]): ...\n") == (["g"], [1])
+    assert recovered("class A:\n    def f(self, x: Tensor[B]):\ndef g(x: Tensor[B]): ...\n")[0] == ["g"]
+
+
+def test_wrong_indentation() -> None:
+    assert recovered("dim B\n  dim C\ndef g(x: Tensor[B]): ...\n") == (["g"], [2])
+    assert recovered("def f(x: Tensor[B]):\n    where B < 3\n  where B < 4\ndef g(x: Tensor[B]): ...\n") == (
+        ["f", "g"],
+        [3],
+    )
+    assert recovered("def f(x: Tensor[B]):\n    where B < 3\n        where B < 4\n    where B < 5\n") == (["f"], [3])
+
+
+def test_the_last_statement_may_be_too_large() -> None:
+    text = (
+        "def f(x: Tensor[B]): ...\ndef g(x: Tensor[2**99999999]): ...\ndef h(x: Tensor[B]): ...\nwhere B < 2**99999999"
+    )
+    assert recovered(text) == (["f", "h"], [2, 4])
+
+
+def test_parameters_at_column_zero_begin_no_statement() -> None:
+    text = "def f(\nwhere: Tensor[B],\ndim: Tensor[B],\n): ...\n"
+    assert module(text) == module("def f(where: Tensor[B], dim: Tensor[B]): ...")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n    where B < 3\n    case one: B == 1\n    otherwise\n",
+        "where B < 3\n    case one: B == 1\n    otherwise\n    ",
+        "where B < 3\ncase one: B == 1\notherwise",
+        "where B < 3\r\ncase one:\r\n    where B == 1\r\notherwise\r\n",
+    ],
+)
+def test_clauses_as_in_a_docstring(text: str) -> None:
+    report = Report()
+    made = parse_clauses(Source("<text>", text), report)
+    assert not report.diagnostics
+    assert made is not None
+    assert len(made.clauses) == 3
+
+
+def test_clauses_with_errors() -> None:
+    report = Report()
+    made = parse_clauses(
+        Source("<text>", "where B < 3\nwhere B = 3\ncase x:\n    where C =\n    where D < 3\nrank b = 3"), report
+    )
+    assert len(report.errors) == 2
+    assert made is not None
+    assert len(made.clauses) == 3
