@@ -49,7 +49,11 @@ class AttachedSpec:
         return getattr(self._read(), name)
 
     def __repr__(self) -> str:
-        return repr(self._read())
+        try:
+            return repr(self._read())
+        except ValueError as error:  # a ShapeError; a debugger that prints attributes must not raise it
+            name = getattr(self.function, "__qualname__", "a function")
+            return f"<AttachedSpec of {name}: {getattr(error, 'code', error)}>"
 
     def __reduce_ex__(self, protocol: object) -> tuple[type[AttachedSpec], tuple[object]]:
         return AttachedSpec, (self.function,)  # copyreg would ask for __class__

@@ -102,6 +102,14 @@ def test_an_unknown_rank_comes_out_of_torch_compile_itself() -> None:
         torch.compile(anything, backend="eager")
 
 
+def test_printing_never_raises() -> None:
+    @shapes(x="*batch, D")
+    def f(x: Any) -> Any:
+        return x
+
+    assert repr(vars(f)["_dynamic_spec"]) == "<AttachedSpec of test_printing_never_raises.<locals>.f: unknown-rank>"
+
+
 def test_a_wrong_annotation_comes_out_of_torch_compile_itself() -> None:
     @shapes
     def wrong(x: Tensor["B +"]) -> None: ...
