@@ -20,7 +20,6 @@ from .automaton import Automaton, SyntaxFault
 from .build_statements import BROKEN, Builder
 from .lexer import column_of
 from .limits import UnreadableError
-from .syntax_errors import explain
 from .tables import Tables, load
 
 _IN_LINES: Final = ("file", "clauses_fragment")  # the start rules of texts that are made of lines
@@ -89,6 +88,8 @@ def _report(error: SyntaxFault | UnreadableError, source: Source, report: Report
     if isinstance(error, UnreadableError):
         report.error(error.code, error.message, at=error.span)
     else:
+        from .syntax_errors import explain  # most files have no error
+
         report.add(explain(source, error.start, error.kind, error.text, error.expected, chunk))
 
 
