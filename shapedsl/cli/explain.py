@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
@@ -73,5 +74,4 @@ def _page(code: str) -> str:
         text = path.read_text(encoding="utf-8")
     except OSError:  # an incomplete installation still knows the one line
         return f"{code}: {CODES[code]}"
-    lines = [line for line in text.splitlines() if not line.startswith("<!--")]
-    return "\n".join(lines).strip("\n")
+    return re.sub(r"<!--.*?-->\n+", "", text).strip("\n")
