@@ -210,7 +210,8 @@ def _unequal(polynomial: Terms) -> Predicate:
         case Or(args=()):
             return TRUE
         case _:  # a // m != k stays: opened it would be a disjunction
-            return _written_equal(polynomial if leading(polynomial) > 0 else scale(polynomial, -1), "!=")
+            common = content(polynomial) * (1 if leading(polynomial) > 0 else -1)
+            return _written_equal({m: c // common for m, c in polynomial.items()}, "!=")
 
 
 def _written_equal(polynomial: Terms, op: str) -> Predicate:

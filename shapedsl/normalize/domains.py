@@ -78,13 +78,13 @@ class Domains:
             domains.box[variable.name] = Interval(low, inf)
         return domains
 
-    def copy(self) -> Domains:
-        """Returns an independent copy, with nothing marked as changed."""
-        copies = {
-            name: Domain(d.low, d.high, d.modulus, d.residue, d.low_reasons, d.high_reasons, d.residue_reasons)
-            for name, d in self.of.items()
-        }
-        return Domains(copies, dict(self.box))
+    def copy(self, names: Iterable[str]) -> Domains:
+        """Returns an independent copy of the domains of ``names``, with nothing marked as changed."""
+        copies: dict[str, Domain] = {}
+        for name in names:
+            d = self.domain(name)
+            copies[name] = Domain(d.low, d.high, d.modulus, d.residue, d.low_reasons, d.high_reasons, d.residue_reasons)
+        return Domains(copies, {name: Interval(d.low, d.high) for name, d in copies.items()})
 
     def domain(self, name: str) -> Domain:
         """Returns the domain of ``name``."""

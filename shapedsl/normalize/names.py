@@ -20,15 +20,16 @@ from .uses import all_names, case_names, constraint_sizes, parameter_names, size
 
 def check_names(signature: Signature, report: Report) -> None:
     """Adds ``unbound-name``, ``duplicate-name`` and ``similar-name`` findings."""
-    _check_bound(signature, report)
+    unbound = _check_bound(signature, report)
     _check_duplicates(signature, report)
-    _check_similar(signature, report)
+    _check_similar(signature, unbound, report)
 
 
 # --------------------------------------------------------------------------------------- bound
 
 
-def _check_bound(signature: Signature, report: Report) -> None:
+def _check_bound(signature: Signature, report: Report) -> set[str]:
+    """Returns the names that it told of."""
     bound = dict.fromkeys(name for name, _ in parameter_names(signature))
     constants = {v.name for v in signature.variables if v.kind is VariableKind.CONST}
     asked: list[tuple[str, Span | None]] = list(where_names(signature))
@@ -49,6 +50,7 @@ def _check_bound(signature: Signature, report: Report) -> None:
             help=f"write `{name}` in the dim of a parameter, or a parameter `Scalar[{name}]`",
             fix=_rename(span, name, like),
         )
+    return told
 
 
 def _rename(span: Span | None, name: str, like: str | None) -> Fix | None:
@@ -113,7 +115,7 @@ def _tensors(type_: Type) -> Iterator[TensorType]:
 # --------------------------------------------------------------------------------- similar names
 
 
-def _check_similar(signature: Signature, report: Report) -> None:
+def _check_similar(signature: Signature, unbound: set[str], report: Report) -> None:
     counts: dict[str, int] = {}
     first: dict[str, Span | None] = {}
     for name, span in all_names(signature):
@@ -122,7 +124,7 @@ def _check_similar(signature: Signature, report: Report) -> None:
     for variable in signature.variables:
         if variable.declared and variable.name in counts:
             counts[variable.name] += 1
-    names = [name for name in counts if len(name) >= 4]
+    names = [name for name in counts if len(name) >= 4 and name not in unbound]
     for at, other in enumerate(names):
         for name in names[:at]:
             if abs(len(name) - len(other)) > 1 or 1 not in (counts[name], counts[other]) or not _alike(name, other):

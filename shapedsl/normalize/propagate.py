@@ -60,9 +60,10 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """At least one branch holds; a branch is a conjunction."""
+    """At least one branch holds; a branch is a conjunction. ``names`` are all variables in them."""
 
     branches: tuple[tuple[Row, ...], ...]
+    names: tuple[str, ...]
 
 
 Row: TypeAlias = "AtMost | Equal | Congruent | Apart | OneOf"
@@ -75,7 +76,7 @@ def rows_of(predicate: Predicate) -> tuple[Row, ...]:
         case And(args=args):
             return tuple(row for arg in args for row in rows_of(arg))
         case Or(args=args):
-            return (OneOf(tuple(rows_of(arg) for arg in args)),)
+            return (OneOf(tuple(rows_of(arg) for arg in args), tuple(dict.fromkeys(free_vars(predicate)))),)
         case Compare():
             try:
                 return _row(predicate)
@@ -156,15 +157,15 @@ def _apply(domains: Domains, row: Row, why: Reasons) -> None:
                 domains.restrict(name, Interval(value + 1, inf), why | domain.low_reasons)
             if domain.high == value:
                 domains.restrict(name, Interval(-inf, value - 1), why | domain.high_reasons)
-        case OneOf(branches=branches):
-            _one_of(domains, branches, why)
+        case OneOf():
+            _one_of(domains, row, why)
 
 
-def _one_of(domains: Domains, branches: tuple[tuple[Row, ...], ...], why: Reasons) -> None:
+def _one_of(domains: Domains, one_of: OneOf, why: Reasons) -> None:
     """Keeps, of each variable, what some branch allows."""
     allowed: list[Domains] = []
-    for branch in branches:
-        trial = domains.copy()
+    for branch in one_of.branches:
+        trial = domains.copy(one_of.names)
         try:
             for row in branch:
                 _apply(trial, row, why)

@@ -187,6 +187,9 @@ def test_a_size_that_a_tensor_and_an_int_hold_is_one_variable() -> None:
 def test_hints_are_moved_to_the_nearest_size_that_fits() -> None:
     text = "def f(x: Tensor[B], y: Tensor[2 * B]):\n    dim B hint 13\n    where B % 8 == 0, B <= 1000\n"
     assert shown(text)[1] == "B dim 0..1000 hint 16; 2*B dim 0..2000 hint 32"
+    text = "def f(x: Tensor[B], y: Tensor[2 * B]):\n    dim B hint 9\n    where B in {2, 4, 16}\n"
+    assert shown(text)[1] == "B dim 2..16 hint 4; 2*B dim 4..32 hint 8"
+    assert shown("def f(x: Tensor[B]):\n    dim B hint 9\n    where B != 9\n")[1] == "B dim 0..None hint 8"
 
 
 def test_nothing_is_lowered_from_a_contradiction() -> None:

@@ -55,7 +55,7 @@ from ..polynomial import build, terms_interval
 from ..predicates import may_divide, predicate_key, simplify_predicate, split
 from ..propagate import AtMost, Congruent, propagate, residue_of, rows_of
 from ..refute import predicates_of, refutation_of, report_contradiction
-from .bounds import small_bounds, without_widened_bounds
+from .bounds import late_bounds, small_bounds
 from .consequences import residues, with_consequences
 from .divisors import with_safe_divisors
 from .fit import fitting
@@ -96,7 +96,9 @@ def lower(
         report.error("contradiction", "no shape satisfies this spec", at=expanded.signature.span)
         return None
     variables = tuple(
-        _torch_variable(slot, domains.domain(slot.name), known) for slot in slots.values() if slot.name not in numbers
+        _torch_variable(slot, domains.domain(slot.name), known, told)
+        for slot in slots.values()
+        if slot.name not in numbers
     )
     if not allow_negative_ints and tell_negative_ints(variables, known.variables, slots.values(), report):
         return None
@@ -108,11 +110,12 @@ def lower(
             report.error("unsupported-by-torch", message, at=expanded.signature.span)
             return None
         assumptions.append(safe)
+    variables, late = late_bounds(variables, assumptions)
     return Lowered(
         expanded,
         tuple(slot_dims(leaf, slots, numbers) for leaf in known.leaves),
-        without_widened_bounds(variables, assumptions),
-        tuple(assumptions),
+        variables,
+        (*assumptions, *late),
         tuple(sorted(_definitions(expanded, known, inversion, numbers))),
     )
 
@@ -130,6 +133,7 @@ class _Known:
         predicates: Canonical, over what is left.
         leaves: With ``values`` substituted.
         domains: Propagated.
+        hints: Of the variables that have one, moved to the nearest size that fits.
     """
 
     variables: Mapping[str, Variable]
@@ -169,6 +173,11 @@ def _settle(expanded: Expanded, report: Report, statics: Mapping[str, int]) -> _
         alias = values.get(variable.name)
         if variable.hint is not None and isinstance(alias, Var):
             hints.setdefault(alias.name, variable.hint)
+    about: dict[str, list[Predicate]] = {}
+    for predicate in predicates if hints else ():
+        if len(names := set(free_vars(predicate))) == 1:
+            about.setdefault(names.pop(), []).append(predicate)
+    hints = {name: fitting(wish, domains.domain(name), name, about.get(name, ())) for name, wish in hints.items()}
     leaves = known_leaves(expanded, values, frozenset(constants), domains.box)
     variables_left = {v.name: v for v in left if v.name not in pinned}
     return _Known(variables_left, values, tuple(predicates), leaves, domains, hints)
@@ -261,21 +270,21 @@ def _tighten(variables: list[Variable], told: list[Predicate]) -> tuple[Domains,
         told = predicates_of_substituted(told, {name: Const(value) for name, value in fixed.items()})
 
 
-def _torch_variable(slot: Slot, domain: Domain, known: _Known) -> TorchVariable:
+def _torch_variable(slot: Slot, domain: Domain, known: _Known, told: Iterable[Predicate]) -> TorchVariable:
     high = None if domain.high == inf or domain.high > LARGEST else int(domain.high)
     low = None if domain.low == -inf else int(domain.low)
-    return TorchVariable(slot.name, slot.kind, low, high, _hint(slot.size, domain, known), slot.size)
+    return TorchVariable(slot.name, slot.kind, low, high, _hint(slot, domain, known, told), slot.size)
 
 
-def _hint(size: Size, domain: Domain, known: _Known) -> int | None:
-    """Returns the value of ``size`` at the variables' hints, moved to the nearest that fits; None without hints."""
-    hints = dict(known.hints)
-    if not hints.keys() >= set(free_vars(size)):
+def _hint(slot: Slot, domain: Domain, known: _Known, told: Iterable[Predicate]) -> int | None:
+    """Returns the size of ``slot`` at the variables' hints, moved to the nearest that fits; None without hints."""
+    if not known.hints.keys() >= set(free_vars(slot.size)):
         return None
     try:
-        return fitting(evaluate(size, hints), domain)
+        wish = evaluate(slot.size, known.hints)
     except ZeroDivisionError:
         return None
+    return fitting(wish, domain, slot.name, [each for each in told if set(free_vars(each)) == {slot.name}])
 
 
 def _definitions(

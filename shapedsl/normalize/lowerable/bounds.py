@@ -4,8 +4,9 @@ torch never learns that a size is 0 or 1 for certain: it widens a range that end
 (``ShapeEnv._update_var_to_range``, 2.14.1), and what it made then accepts 2. ``B < 2`` is dropped too,
 since the bound implies it; that it is not 2 is kept as an assertion.
 
-A size that equals an expression of such a one must not be bounded: torch compares the bounds, finds
-the widened ones outside, and fails with an internal AssertionError. The equality bounds it anyway.
+A size that equals an expression of such a one must not be bounded before torch has heard of the
+equality: it would compare the bounds, find the widened ones outside, and fail with an internal
+AssertionError. So its bounds are said behind the equality.
 
 Before::
 
@@ -13,7 +14,7 @@ Before::
 
 After::
 
-    B in [0, 1], u in [0, inf], B != 2, u == 3 * B + 2
+    B in [0, 1], u in [0, inf], B != 2, u == 3 * B + 2, u >= 2, u <= 5
 """
 
 from __future__ import annotations
@@ -33,26 +34,25 @@ def small_bounds(variables: Iterable[TorchVariable]) -> Iterator[Predicate]:
             yield Compare(COMPARISONS["!="], Var(variable.name), Const(2))
 
 
-def without_widened_bounds(
+def late_bounds(
     variables: Sequence[TorchVariable], assumptions: Iterable[Predicate]
-) -> tuple[TorchVariable, ...]:
-    """Returns ``variables``, those that equalities tie to a size of at most 1 without a range."""
+) -> tuple[tuple[TorchVariable, ...], list[Predicate]]:
+    """Returns ``variables``, those that equalities tie to a size of at most 1 without a range, and these ranges."""
     small = {variable.name for variable in variables if _is_small(variable)}
-    if not small:
-        return tuple(variables)
     ties = [set(free_vars(each)) for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
     tied = set(small)
-    while True:
-        more = {name for tie in ties if len(tie) > 1 and tie & tied for name in tie} - tied
-        if not more:
-            break
+    while more := {name for tie in ties if len(tie) > 1 and tie & tied for name in tie} - tied:
         tied |= more
-    return tuple(
-        replace(variable, low=0 if variable.kind is VariableKind.DIM else None, high=None)
-        if variable.name in tied - small
-        else variable
-        for variable in variables
-    )
+    changed: list[TorchVariable] = []
+    late: list[Predicate] = []
+    for variable in variables:
+        if variable.name in tied - small:
+            for op, bound in ((">=", variable.low), ("<=", variable.high)):
+                if bound is not None:
+                    late.append(Compare(COMPARISONS[op], Var(variable.name), Const(bound)))
+            variable = replace(variable, low=0 if variable.kind is VariableKind.DIM else None, high=None)
+        changed.append(variable)
+    return tuple(changed), late
 
 
 def _is_small(variable: TorchVariable) -> bool:
