@@ -120,10 +120,10 @@ def _carried(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
     from ..targets.ignored import warn_if_ignored
 
     attached = getattr(plain_function(target), SPEC_ATTRIBUTE, None)
-    if isinstance(attached, Spec):
-        return attached
     report = Report()
     signature = read_callable(target, report)
+    if isinstance(attached, Spec):
+        return attached if signature is None else _unified(attached, signature, report)
     if signature is not None:
         pipeline.resolve(signature, report)
     report.raise_errors()
@@ -133,8 +133,23 @@ def _carried(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
     return None if signature is None else Spec(signature, report.diagnostics)
 
 
+def _unified(first: Spec, second: Signature, report: Report) -> Spec:
+    """Returns what ``first`` and the callable's own annotations say together; ``first`` itself if that is all.
+
+    Raises:
+        ShapeError: ``conflicting-sources``, or what is wrong with either.
+    """
+    from ..frontends.merge import merge
+
+    both = merge(first.signature, second, report)
+    if both != first.signature:
+        pipeline.resolve(both, report)
+    report.raise_errors()
+    return first if both == first.signature else Spec(both, (*first.diagnostics, *report.diagnostics))
+
+
 def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> Spec:
-    """Returns the one spec that is meant.
+    """Returns the one spec that is meant: what is given and what ``target`` carries, unified dim by dim.
 
     Args:
         spec: A `Spec`, a `SpecFile`, a path (``PathLike``, or a str ending in ``.shapes`` or
@@ -142,14 +157,20 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> 
         target: Chooses among a file's specs by its name.
 
     Raises:
-        ShapeError: ``ambiguous-spec``, ``unknown-spec``, or what is wrong with the text.
+        ShapeError: ``ambiguous-spec``, ``unknown-spec``, ``conflicting-sources``, or what is wrong with the text.
         TypeError: ``spec`` is none of these.
     """
-    if spec is None:
-        found = None if target is None else _carried(target, warn_ignored=False)
-        if found is None:
-            raise _error("unknown-spec", f"`{_name(target)}` has no spec", "annotate it, or pass `spec=`")
-        return found
+    given = None if spec is None else _given(spec, target)
+    carried = None if target is None else _carried(target, warn_ignored=False)
+    if given is not None:
+        return given if carried is None else _unified(given, carried.signature, Report())
+    if carried is None:
+        raise _error("unknown-spec", f"`{_name(target)}` has no spec", "annotate it, or pass `spec=`")
+    return carried
+
+
+def _given(spec: SpecLike, target: Callable[..., Any] | None) -> Spec:
+    """Returns the spec that an argument means."""
     if isinstance(spec, Spec):
         return spec
     if isinstance(spec, SpecFile):
