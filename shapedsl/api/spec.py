@@ -138,6 +138,8 @@ class Spec:
         Raises:
             ShapeError: As `to_torch`.
         """
+        if arguments is None and (known := self._lowered.get((case, allow_negative_ints))) is not None:
+            return known
         torch_for("lowering a spec")
         from ..targets.shapes_spec import write
 
@@ -154,6 +156,8 @@ class Spec:
             report.raise_errors()
             assert lowered is not None
             self._lowered[key] = lowered, write(lowered)
+        if arguments is None:
+            self._lowered[case, allow_negative_ints] = self._lowered[key]  # without an example there is one structure
         return self._lowered[key]
 
     def selected(self, case: str | None) -> tuple[Signature, str]:
