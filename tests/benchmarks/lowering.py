@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 import timeit
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import shapedsl as sd
 
@@ -20,7 +20,6 @@ def _names() -> Iterator[str]:
 
 def rows() -> Iterator[Row]:
     """Yields the rows."""
-    import torch
     from torch.fx.experimental.dynamic_spec import ParamsSpec, ShapesSpec, ShapeVar, TensorSpec
 
     TEMPLATE = "def f(x: Tensor[{b}, {d}], y: Tensor[{b}, 2 * {d}]):\n    where {b} % 8 == 0, {b} <= {d}\n"
@@ -52,7 +51,7 @@ def rows() -> Iterator[Row]:
     )
 
     yield from _growth()
-    yield from _calls(torch)
+    yield from _calls()
 
 
 def _growth() -> Iterator[Row]:
@@ -81,7 +80,13 @@ def _growth() -> Iterator[Row]:
         yield Row(f"IR → ShapesSpec: one of {count:,} specs", "one of 10", ours / theirs, 2.0, ours)
 
 
-def _calls(torch: object) -> Iterator[Row]:
+def _fastest(first: Callable[[], object], second: Callable[[], object], number: int) -> tuple[float, float]:
+    """Returns the seconds of one call of each, timed in turns; the fastest round, since calls are short."""
+    rounds = [[timeit.timeit(call, number=number) / number for call in (first, second)] for _ in range(25)]
+    return min(ours for ours, _ in rounds), min(theirs for _, theirs in rounds)
+
+
+def _calls() -> Iterator[Row]:
     """Yields what a call costs: annotated, and compiled with a check in front."""
     import torch as t
 
@@ -94,10 +99,7 @@ def _calls(torch: object) -> Iterator[Row]:
     def copy(x: t.Tensor, w: t.Tensor) -> t.Tensor:
         return x
 
-    def call(function: object, number: int) -> list[float]:
-        return [timeit.timeit(lambda: function(x, w), number=number) / number for _ in range(9)]  # type: ignore[operator]
-
-    ours, theirs = statistics.median(call(annotated, 20_000)), statistics.median(call(copy, 20_000))
+    ours, theirs = _fastest(lambda: annotated(x, w), lambda: copy(x, w), 20_000)
     yield Row("calling an annotated function", "calling it without", ours / theirs, 1.05, ours)
 
     def work(x: t.Tensor, w: t.Tensor) -> t.Tensor:
@@ -110,12 +112,7 @@ def _calls(torch: object) -> Iterator[Row]:
     checked = sd.compile(work, spec)
     bare = t.compile(work_too, dynamic_shapes=spec.to_torch(), fullgraph=True)
     checked(x, w), bare(x, w)
-    a: list[float] = []
-    b: list[float] = []
-    for _ in range(15):
-        a += [timeit.timeit(lambda: checked(x, w), number=500) / 500]
-        b += [timeit.timeit(lambda: bare(x, w), number=500) / 500]
-    ours, theirs = statistics.median(a), statistics.median(b)
+    ours, theirs = _fastest(lambda: checked(x, w), lambda: bare(x, w), 1000)
     yield Row(
         f"calling a compiled, checked function (+{(ours - theirs) * 1e6:.2f} µs)",
         "torch's own compiled call",
