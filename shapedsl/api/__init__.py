@@ -1,6 +1,6 @@
 """The façade: what users import. It composes the stages, and raises what they report."""
 
-from .attach import attach
+from .attaching import attach
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
