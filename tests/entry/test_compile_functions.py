@@ -332,8 +332,22 @@ def test_negative_ints_are_shifted_where_torch_forces_them_up() -> None:
         plain(ones(9), -1)
 
 
-def test_an_int_without_a_lower_bound_is_refused() -> None:
-    run, _ = compiled(lambda x, n: x * n, "int n\ndef f(x: Tensor[B], n: Scalar[n]): ...")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("int n\ndef f(x: Tensor[B], n: Scalar[n]): ...", "negative-int"),
+        ("def f(x: Tensor[B], n: Scalar[n] = _): ...", "negative-int"),
+        ("def f(x: Tensor[B // 8], n): ...", "not-invertible"),
+    ],
+)
+def test_what_cannot_be_lowered_is_refused_before_any_call(text: str, code: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        compiled(lambda x, n: x * n, text)
+    assert caught.value.code == code
+
+
+def test_what_cannot_be_lowered_at_some_rank_is_refused_at_the_call() -> None:
+    run, _ = compiled(lambda x, n: x * n, "int n\ndef f(x: Tensor[*b], n: Scalar[n]): ...")
     with pytest.raises(ShapeError) as caught:
         run(ones(2), 3)
     assert caught.value.code == "negative-int"

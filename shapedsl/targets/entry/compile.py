@@ -20,12 +20,15 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
 import torch
 
+from ...diagnostics import Report
 from ...ir import ParamKind, Signature, Size, VariableKind
+from ...ir.expand import expand
 from ...ir.expanded import Expanded, Lowered
 from ...runtime.code import Code
 from ...runtime.guard import Guard
@@ -78,7 +81,7 @@ def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lo
         **options: torch.compile's.
 
     Raises:
-        ShapeError: ``unknown-parameter``.
+        ShapeError: ``unknown-parameter``; or the spec cannot be lowered, as far as that shows without a call.
         TypeError: ``target`` cannot be called; or see `require_options`.
     """
     require_options(options)
@@ -125,13 +128,29 @@ def _front(
 ) -> FunctionType:
     name = _name_of(target)
     maker = _Artifacts(target, parameters, lower, options, name)
-    front = Selector(signature, parameters, torch_tensors(), maker, name=name).front()
+    selector = Selector(signature, parameters, torch_tensors(), maker, name=name)
+    _refuse_early(replace(signature, params=tuple(selector.listed)), lower)
+    front = selector.front()
     if isinstance(target, FunctionType):
         # not `updated`: an attached spec must stay behind
         functools.update_wrapper(front, target, updated=())
     elif doc := getattr(target, "__doc__", None):
         front.__doc__ = doc
     return front
+
+
+def _refuse_early(signature: Signature, lower: Lower) -> None:
+    """Raises what any call would raise, where that can be known without one.
+
+    Raises:
+        ShapeError: ``negative-int``, ``not-invertible``, …: the spec cannot be lowered.
+    """
+    if any(variable.kind is VariableKind.CONST for variable in signature.variables):
+        return  # only an example has the values
+    report = Report()
+    whole = expand(signature, None, is_tensor=torch_tensors().is_tensor, report=report)
+    if whole is not None:  # else a rank or a length is open, which an example will tell
+        shift(lower(whole, {}, True))
 
 
 def _with_receiver(
