@@ -40,3 +40,4 @@ try:
 except sd.ShapeError as error:
     core: list[str] = error.core
     witness: dict[str, int] = error.witness
+missing: list[str] = sd.attach(file, torch)
