@@ -89,6 +89,9 @@ def test_overrides() -> None:
     assert not report.diagnostics
     assert made == module("def f(x: Tensor[B, 64]): where B < 3")
     assert [d.code for d in findings(text, consts={"LIMI": 3})] == ["unknown-name"]
+    assert marked("const HD in [1, 8] = _\ndef f(x: Tensor[HD]): ...", consts={"HD": 9}) == [
+        ("contradiction", "[1, 8]")
+    ]
     assert [d.code for d in findings("dim B\ndef f(x: Tensor[B]): ...", consts={"B": 3})] == ["unknown-name"]
 
 
@@ -245,6 +248,11 @@ def test_errors_of_an_imported_file_name_it(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_wrong_declarations(text: str, found: list[tuple[str, str]]) -> None:
     assert marked(text) == found
+
+
+def test_an_unused_variable_of_a_def() -> None:
+    assert marked("dim Q\ndef f(x: Tensor[B]):\n    dim D hint 3\n    int B") == [("unused-declaration", "D")]
+    assert not findings("def f(x: Tensor[B]) -> Tensor[D]:\n    dim D hint 3\n    dim *s\n    rank s = 2")
 
 
 def test_methods() -> None:

@@ -203,7 +203,7 @@ class SizeBuilder:
         return -INFINITY
 
     def interval(self, start: int, end: int, bounds: list[Bound]) -> Range:
-        span = self.span(start, end)
+        span = self.span(self.source.text.index("[", start), end)  # without the `in`
         if len(bounds) != 2:
             self.report.error(
                 "range-needs-two",

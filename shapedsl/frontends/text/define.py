@@ -98,6 +98,8 @@ class Definer:
             wheres.append(constraint if predicate is constraint.predicate else replace(constraint, predicate=predicate))
         if self._by_name or self._nameless:
             wheres = [*self._shared(params, expander, definition.span), *wheres]
+        if scope is not self.scope:
+            self._unused(scope, expander)
         declarations = {
             name: declaration_of(entry) for name, entry in expander.reaches.items() if isinstance(entry, SizeEntry)
         }
@@ -117,6 +119,17 @@ class Definer:
             doc=body.doc,
             span=definition.span,
         )
+
+    def _unused(self, scope: Scope, expander: Expander) -> None:
+        """Warns of the def's own variables that it does not use; a file's may be imported by another file."""
+        for name, entry in scope.entries.items():
+            if isinstance(entry, SizeEntry) and name not in expander.reaches:
+                self.report.warning(
+                    "unused-declaration",
+                    f"nothing in this def uses `{name}`",
+                    at=entry.name.span,
+                    help="use it, or delete it",
+                )
 
     def _params(
         self, definition: Def, expander: TypeExpander | None, *, in_class: bool

@@ -15,6 +15,7 @@ from .define import Definer, SharedWhere
 from .expand import const_value, declaration_of, let_size
 from .imports import Importer, Load
 from .limits import UnreadableError
+from .overrides import override
 from .parse import parse
 from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry
 from .syntax import Class, Def, Import, Language, Name, Statement, Where
@@ -76,7 +77,7 @@ class _Reader:
         scope = Scope(self._session)
         try:
             self._declare_main(scope, statements)
-            scope.override(self._own)
+            override(scope, self._own)
             for file, names in self._unused.items():
                 self._report.error(
                     "unknown-name",
@@ -131,7 +132,7 @@ class _Reader:
             return
         overrides = self._unused.pop(statement.path, None)
         if overrides is not None:
-            imported.override(overrides)
+            override(imported, overrides)
         for name in statement.names:
             entry = imported.entries.get(name.text)
             if entry is None:

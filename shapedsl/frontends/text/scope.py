@@ -7,7 +7,7 @@ two entries under one name is ambiguous.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
@@ -171,29 +171,3 @@ class Scope:
                         self.add(name.text, TypeEntry(name, self, statement), name.span)
                 case _:
                     pass
-
-    def override(self, consts: Mapping[str, int]) -> None:
-        """Gives constants of this scope other values; an unknown name is ``unknown-name``."""
-        for name, value in consts.items():
-            entry = self.entries.get(name)
-            is_const = isinstance(entry, ConstEntry) or (
-                isinstance(entry, SizeEntry) and entry.statement.kind.value == "const"
-            )
-            if entry is None or not is_const or entry.scope is not self:
-                self._unknown_override(name, entry)
-            else:
-                self.entries[name] = ConstEntry(entry.name, self, None, int(value))
-
-    def _unknown_override(self, name: str, entry: Entry | None) -> None:
-        if entry is None:
-            consts = [key for key, e in self.entries.items() if isinstance(e, ConstEntry) and e.scope is self]
-            help_ = f"its constants are {', '.join(consts)}" if consts else "it declares no constant"
-            self.session.report.error("unknown-name", f"there is no constant `{name}` to override", help=help_)
-            return
-        imported = entry.scope is not self and isinstance(entry, ConstEntry)
-        self.session.report.error(
-            "unknown-name",
-            f"`{name}` is imported" if imported else f"`{name}` is no constant",
-            at=entry.name.span,
-            help=f"override it as `FILE:{name}`, with the path as the import writes it" if imported else (),
-        )
