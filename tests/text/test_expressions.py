@@ -118,10 +118,10 @@ def test_texts_are_what_the_user_wrote() -> None:
 
 
 def test_a_let_keeps_its_name_in_the_text() -> None:
-    made = one("let S = 2 * B\ndef f(x: Tensor[B]): where S >= 200, 3 <= S < 9")
+    made = one("let S = 2*B\ndef f(x: Tensor[B]): where S >= 200, 3 <= S < 9")
     wheres = [c for c in made.constraints if c.origin.value == "where"]
     assert [c.text for c in wheres] == ["S >= 200", "S >= 3", "S < 9"]
-    assert [(span.text, label) for span, label in wheres[0].notes] == [("S", "S is 2 * B")]
+    assert [(span.text, label) for span, label in wheres[0].notes] == [("2*B", "S is 2*B")]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from ...diagnostics import Span
 from ...ir import Alternative, Bucket, Const, Constraint, Drop, Edge, Fill, Mode, Pad, Values
 from ...ir.orient import orient
-from ...ir.write import write_dim, write_predicate
+from ...ir.write import write_predicate
 from ..assemble import constraints_of
 from . import sizes
 from .expand import Expander
+from .scope import LetEntry
 from .syntax import (
     AlternativeClause,
     BucketClause,
@@ -51,7 +52,7 @@ def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iter
         if sizes.is_too_large(expanded, span, expander.report):
             continue
         lets = tuple(dict.fromkeys(expander.lets))
-        notes = tuple((let.name.span, f"{let.name.text} is {write_dim(let.statement.value)}") for let in lets)
+        notes = tuple(_note(let) for let in lets)
         found = list(constraints_of(expanded, message=message, text=span.text, span=span, notes=notes))
         if lets and len(found) > 1:  # each part with the names of the lets
             written = list(constraints_of(predicate, span=span))
@@ -60,6 +61,12 @@ def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iter
                     replace(c, text=write_predicate(orient(w.predicate))) for c, w in zip(found, written, strict=True)
                 ]
         yield from found
+
+
+def _note(let: LetEntry) -> tuple[Span, str]:
+    """Returns what a let stands for, as it was written, and where."""
+    span = let.statement.value.span or let.name.span
+    return span, f"{let.name.text} is {' '.join(span.text.split())}"
 
 
 def read_body(clauses: Iterable[Clause | str], expander: Expander, *, expand: bool) -> Body:
