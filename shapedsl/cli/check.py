@@ -45,7 +45,7 @@ def command(files: tuple[str, ...], format_: str, strict: bool, fix: bool, const
             continue
         count, found, mended = _check(name, source, consts, fix)
         specs, fixed = specs + count, fixed + mended
-        for diagnostic in found:
+        for diagnostic in sorted(found, key=_place):
             report.add(diagnostic)
     show(report, format_)
     if format_ == "full":
@@ -75,6 +75,12 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
             report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
             fixed = 0
     return specs, report, fixed
+
+
+def _place(diagnostic: Diagnostic) -> tuple[bool, str, int]:
+    """Sorts findings as a reader meets them; what has no place comes first, since it concerns the whole file."""
+    span = diagnostic.span
+    return (False, "", 0) if span is None else (True, span.source.name, span.start)
 
 
 def _fixes(report: Report, source: Source) -> list[tuple[Edit, ...]]:

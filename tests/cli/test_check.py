@@ -91,6 +91,12 @@ def test_every_file_is_checked_and_one_file_once(tmp_path: Path) -> None:
     assert run("check", bad, good, bad).output.count("error[syntax-error]") == 1
 
 
+def test_findings_are_in_the_order_of_the_text() -> None:
+    text = "def f(x: Tensor[B]):\n    where Q < 3\n\ndef g(x: Tensor[B]):\n    where B = 3\n\nlet S = B / 2\n"
+    lines = run("check", "--format", "concise", "-", text=text).output.splitlines()
+    assert [line.split(":")[1] for line in lines] == ["2", "5", "7"]
+
+
 class TestFix:
     def test_safe_fixes_are_written(self, tmp_path: Path) -> None:
         file = tmp_path / "broken.shapes"
