@@ -18,38 +18,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import torch
 
 from ...diagnostics import Report
-from ...ir import ParamKind, Signature, Size, VariableKind
+from ...ir import ParamKind, Signature, VariableKind
 from ...ir.expand import expand
-from ...ir.expanded import Expanded, Lowered
-from ...runtime.code import Code
-from ...runtime.guard import Guard
-from ...runtime.parameters import OMITTED, REQUIRED, Parameter, header, passed
+from ...runtime.parameters import Parameter
 from ...runtime.select import Selector
-from ..errors import trace_failure
-from ..shapes_spec import write
 from ..tensors import torch_tensors
-from .demands import demand_failure, note_symbols
+from .artifacts import Artifacts, Lower
 from .parameters import parameters_of
 from .shift import shift
-from .source import entry_function
-
-# An expanded signature, the values of `const X = _`, and whether an int may be negative.
-Lower: TypeAlias = Callable[[Expanded, Mapping[str, int], bool], Lowered]
-
-# torch's compiled function, and what raises its errors in the user's terms.
-_Artifact: TypeAlias = tuple[Callable[..., Any], Callable[[Exception], None]]
-
-# torch's limit of 8 counts dtypes, strides, requires_grad and values of `_` dims, and exceeding it is an error.
-RECOMPILE_LIMIT: Final = 64
 
 
 def require_options(options: Mapping[str, Any]) -> None:
@@ -127,7 +111,7 @@ def _front(
     options: Mapping[str, Any],
 ) -> FunctionType:
     name = _name_of(target)
-    maker = _Artifacts(target, parameters, lower, options, name)
+    maker = Artifacts(target, parameters, lower, options, name)
     selector = Selector(signature, parameters, torch_tensors(), maker, name=name)
     _refuse_early(replace(signature, params=tuple(selector.listed)), lower)
     front = selector.front()
@@ -174,154 +158,3 @@ def _name_of(target: Callable[..., Any]) -> str:
     while isinstance(target, functools.partial):
         target = target.func
     return getattr(target, "__name__", None) or type(target).__name__
-
-
-class _Artifacts:
-    """Makes the artifacts of one callable; writes the part of the generated function that calls them."""
-
-    def __init__(
-        self,
-        target: Callable[..., Any],
-        parameters: Sequence[Parameter],
-        lower: Lower,
-        options: Mapping[str, Any],
-        name: str,
-    ) -> None:
-        self.target = target
-        self.parameters = parameters
-        self.lower = lower
-        self.options = options
-        self.name = name
-        self._lock = threading.RLock()
-
-    def prologue(self, code: Code) -> list[str]:
-        is_compiling = code.use(torch.compiler.is_compiling, "is_compiling")
-        target = code.use(self.target, "target")
-        secret = [param for param in self.parameters if param.default is OMITTED]
-        if not secret:
-            return [f"if {is_compiling}(): return {target}({passed(self.parameters)})"]
-        omitted = code.use(OMITTED, "omitted")
-        kwargs = code.local()
-        lines = [
-            f"if {is_compiling}():",
-            f"    if {' and '.join(f'{param.spelled} is not {omitted}' for param in secret)}:",
-            f"        return {target}({passed(self.parameters)})",
-            f"    {kwargs} = {{}}",
-        ]
-        lines += [f"    if {p.spelled} is not {omitted}: {kwargs}[{p.name!r}] = {p.spelled}" for p in secret]
-        others = passed(self.parameters, {param.name: False for param in secret})
-        lines.append(f"    return {target}({others}{', ' if others else ''}**{kwargs})")
-        return lines
-
-    def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
-        present = self._present(expanded)
-        arguments = passed(self.parameters, present)
-        consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
-        statics = [name for name in checked.sizes if name in consts]
-        run, translate, error = code.prefix + "run", code.prefix + "translate", code.local()
-        call = [
-            f"try: return {run}({arguments})",
-            f"except {code.use(Exception, 'Exception')} as {error}:",
-            f"    {translate}({error})",
-            "    raise",
-        ]
-        if not statics:
-
-            def install(artifact: _Artifact) -> None:
-                code.scope[run], code.scope[translate] = artifact
-
-            install(self._starter(expanded, present, {}, install))
-            return call
-        table: dict[tuple[int, ...], _Artifact] = {}
-
-        def build(*key: int) -> _Artifact:
-            def install(artifact: _Artifact) -> None:
-                table[key] = artifact
-
-            with self._lock:
-                if key not in table:
-                    install(self._starter(expanded, present, dict(zip(statics, key, strict=True)), install))
-                return table[key]
-
-        found, values = code.local(), "".join(f"{checked.sizes[name]}, " for name in statics)
-        return [
-            f"{found} = {code.use(table.get, 'get')}(({values}))",
-            f"if {found} is None: {found} = {code.use(build, 'build')}({values})",
-            f"{run}, {translate} = {found}",
-            *call,
-        ]
-
-    def _starter(
-        self,
-        expanded: Expanded,
-        present: Mapping[str, bool],
-        statics: Mapping[str, int],
-        install: Callable[[_Artifact], None],
-    ) -> _Artifact:
-        """Returns what stands in for an artifact until the first call: that makes it, and installs it.
-
-        Other threads wait for the first call to end: torch would compile once in each.
-        """
-        made: list[_Artifact] = []
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with self._lock:
-                if not made:
-                    made.append(self._artifact(expanded, present, statics))
-                    try:
-                        return made[0][0](*args, **kwargs)
-                    finally:
-                        install(made[0])
-            return made[0][0](*args, **kwargs)
-
-        def translate(error: Exception) -> None:
-            if made:
-                made[0][1](error)
-
-        return run, translate
-
-    def _present(self, expanded: Expanded) -> dict[str, bool]:
-        """Returns for each parameter with a default whether this structure passes it."""
-        spoken = {param.name for param in expanded.signature.params}
-        return {
-            p.name: p.name in spoken or p.default is not OMITTED for p in self.parameters if p.default is not REQUIRED
-        }
-
-    def _artifact(self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int]) -> _Artifact:
-        lowered, offsets = shift(self.lower(expanded, statics, True))
-        symbols: dict[str, Size] = {}
-        entry = entry_function(
-            self.target,
-            self.parameters,
-            lowered,
-            name=self.name,
-            present=present,
-            offsets=offsets,
-            note=note_symbols(symbols, lowered),
-        )
-        options: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **self.options}
-        options.update(fullgraph=True, isolate_recompiles=True)
-        if options.get("options") is not None:
-            options["options"] = dict(options["options"])  # torch pops entries out of it
-        run: Callable[..., Any] = torch.compile(entry, dynamic_shapes=write(lowered), **options)
-        if offsets:
-            run = _shifted(run, self.parameters, present, offsets)
-
-        def translate(error: Exception) -> None:
-            """Raises what ``error`` means for the spec, if it means anything; else returns."""
-            translated = trace_failure(error, lowered) or demand_failure(error, lowered, symbols)
-            if translated is not None:
-                raise translated from error
-
-        return run, translate
-
-
-def _shifted(
-    run: Callable[..., Any], parameters: Sequence[Parameter], present: Mapping[str, bool], offsets: Mapping[str, int]
-) -> FunctionType:
-    """Returns a function that adds ``offsets`` before it calls ``run``."""
-    spelled = {param.name: param.spelled for param in parameters}
-    code = Code(spelled.values())
-    lines = [f"{spelled[name]} = {spelled[name]} + {offset}" for name, offset in offsets.items()]
-    lines.append(f"return {code.use(run, 'run')}({passed(parameters, present)})")
-    return code.function(f"{code.prefix}f({header(parameters, code)})", lines, "shifted")
