@@ -60,6 +60,7 @@ class Artifacts:
         self._lock = threading.RLock()
 
     def prologue(self, code: Code) -> list[str]:
+        """Returns the lines that leave a call to whoever is compiling around it."""
         is_compiling = code.use(torch.compiler.is_compiling, "is_compiling")
         target = code.use(self.target, "target")
         secret = [param for param in self.parameters if param.default is OMITTED]
@@ -79,6 +80,7 @@ class Artifacts:
         return lines
 
     def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
+        """Returns the lines that find the artifact and run it."""
         present = self._present(expanded)
         arguments = passed(self.parameters, present)
         consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
