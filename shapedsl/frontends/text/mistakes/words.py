@@ -163,7 +163,7 @@ def no_condition(place: Place) -> Diagnostic | None:
         or place.token.text in ("and", "or", ",", ")", "eager", "backed", "hint")
         or place.token.kind == "string"
     )
-    if not ends:
+    if not ends or not place.line:  # a fragment's size may stand on the line before
         return None
     start = place.line[-1]
     for token in reversed(place.line):
