@@ -9,11 +9,14 @@ nothing of its own. Static parts, ranks, dtypes and None-ness are the example's.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="lowering needs torch")
 
@@ -22,6 +25,10 @@ from torch.utils import _pytree as pytree
 
 import shapedsl as sd
 from shapedsl.diagnostics import ShapeError
+from shapedsl.frontends.assemble import Declaration, assemble
+from shapedsl.ir import Origin, Param, ScalarType, Signature, TensorType, Var, VariableKind
+from shapedsl.ir.walk import evaluate, holds
+from tests.normalize.test_lower_law import signatures
 
 WAYS = ("compile", "non-strict", "strict", "make_fx")
 MOST = 60  # calls of one program
@@ -91,6 +98,19 @@ ROWS = {
     "pinned by its range": Row(
         "dim A in [1, 1]\ndef f(x: Tensor[A, B]): ...", lambda A, B: ((A, B),), {"A": (1, 0), "B": (3, 1)}
     ),
+    # torch widens a range that ends at 1 to end at 2, and compares other ranges with the widened one
+    "at most one": Row(
+        "dim A in [0, 1]\ndef f(x: Tensor[A], y: Tensor[A]): ...", lambda A: ((A,), (A,)), {"A": (1, 0, 2)}
+    ),
+    "tied to at most one": Row(
+        "dim A in [0, 1]\ndef f(x: Tensor[A], y: Tensor[3 * A + 2], z: Tensor[7 - A]): ...",
+        lambda A: ((A,), (3 * A + 2,), (7 - A,)),
+        {"A": (1, 0, 2)},
+    ),
+    "a bound that a floor of at most one hides": Row(
+        "def f(x: Tensor[S, (S + 1) // 3]):\n    where S < 3", lambda S: ((S, (S + 1) // 3),), {"S": (2, 0, 1, 3, 4)}
+    ),
+    "a size that is never bare": Row("def f(x: Tensor[S + 2]): ...", lambda S: ((S + 2,),), {"S": (3, 0, 1)}),
     "excluded values": Row(
         "def f(x: Tensor[A]):\n    where A != 3, A not in {0, 5}", lambda A: ((A,),), {"A": (2, 0, 1, 3, 4, 5, 6)}
     ),
@@ -257,3 +277,72 @@ def test_what_is_lowered_accepts_what_check_accepts(name: str, way: str) -> None
         outcomes.add(checked)
     assert not wrong, "\n".join(wrong)
     assert outcomes == {True, False}, "nothing to tell apart"
+
+
+# -------------------------------------------------------------------------------- drawn specs
+
+
+def with_bases(signature: Signature) -> Signature:
+    """Returns ``signature`` with a first tensor that has each variable bare, so that all are bound."""
+    names = sorted({"B", "S", "D"} | {variable.name for variable in signature.variables})
+    declarations = {name: Declaration(name, VariableKind.DIM, low=0) for name in names}
+    first = Param("bases", TensorType(tuple(Var(name) for name in names)))
+    wheres = [replace(c, origin=Origin.WHERE) for c in signature.constraints if c.origin is not Origin.DIM]
+    return assemble(name="f", params=[first, *signature.params], declarations=declarations, wheres=wheres)
+
+
+def sampled(signature: Signature, seed: int) -> tuple[list[Any], list[Any]]:
+    """Returns shapes of calls: some that satisfy the spec, and some of all."""
+    names = [variable.name for variable in signature.variables]
+    good: list[Any] = []
+    every: list[Any] = []
+    for values in itertools.product(range(7), repeat=len(names)):
+        sizes = dict(zip(names, values, strict=True))
+        shapes = []
+        for param in signature.params:
+            match param.type:
+                case TensorType(dims=dims):
+                    shapes.append(tuple(evaluate(dim, sizes) for dim in dims or ()))  # type: ignore[arg-type]
+                case ScalarType(size=size) if size is not None:
+                    shapes.append(evaluate(size, sizes))  # type: ignore[arg-type]
+                case _:
+                    raise AssertionError(param)
+        if any(size < 0 for shape in shapes if isinstance(shape, tuple) for size in shape):
+            continue
+        every.append(tuple(shapes))
+        if all(holds(constraint.predicate, sizes) for constraint in signature.constraints):
+            good.append(tuple(shapes))
+    draw = random.Random(seed)
+    return draw.sample(good, min(8, len(good))), draw.sample(every, min(8, len(every)))
+
+
+@given(signatures(), st.integers(0, 1000), st.sampled_from(("make_fx", "make_fx", "non-strict")))
+@settings(
+    max_examples=20,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_drawn_specs_accept_what_check_accepts(drawn: Signature, seed: int, way: str) -> None:
+    signature = with_bases(drawn)
+    good, every = sampled(signature, seed)
+    assume(good)
+    spec = sd.Spec(signature)
+    try:
+        run = program(Row("", tuple, {}), way, spec, tensors(good[0]))
+    except ShapeError as error:
+        if error.code != "unsupported-by-torch":
+            raise
+        return
+    for shapes in (*good, *every, *itertools.islice(moved(good[-1], frozenset()), 12)):
+        arguments = tensors(shapes)
+        checked = accepted = True
+        try:
+            spec.check(*arguments)
+        except ShapeError:
+            checked = False
+        try:
+            run(*arguments)
+        except (ShapeError, RuntimeError, AssertionError):
+            accepted = False
+        assert accepted is checked, (shapes, str(spec))
