@@ -47,7 +47,9 @@ def _check_bound(signature: Signature, report: Report) -> set[str]:
             f"no parameter binds `{name}`",
             at=span or signature.span,
             label=f"did you mean `{like}`?" if like else "stands in no parameter's type",
-            help=f"write `{name}` in the dim of a parameter, or a parameter `Scalar[{name}]`",
+            help="sizes are integers; what fills padding is written `true` or `false`"
+            if name in ("True", "False")
+            else f"write `{name}` in the dim of a parameter, or a parameter `Scalar[{name}]`",
             fix=_rename(span, name, like),
         )
     return told

@@ -97,6 +97,11 @@ def test_findings_are_in_the_order_of_the_text() -> None:
     assert [line.split(":")[1] for line in lines] == ["2", "5", "7"]
 
 
+def test_pythons_truth_values_are_no_sizes() -> None:
+    text = "def f(x: Tensor[B]) -> Tensor[B]:\n    bucket B in {8} pad x with True\n"
+    assert "what fills padding is written `true` or `false`" in run("check", "-", text=text).output
+
+
 class TestFix:
     def test_safe_fixes_are_written(self, tmp_path: Path) -> None:
         file = tmp_path / "broken.shapes"
