@@ -11,102 +11,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from math import gcd, inf
-from typing import TypeAlias
 
-from ..ir import And, Apply, Compare, Const, Or, Predicate, Size, Var, Variable, Variadic
+from ..ir import Apply, Const, Predicate, Size, Var, Variable, Variadic
 from ..ir.walk import free_vars
-from .algebra import TooLarge, difference, terms
+from .algebra import TooLarge, terms
 from .domains import NOTHING, Contradiction, Domains, Reasons
 from .intervals import Bound, Interval, ceil_div, floor_div, interval_of
 from .polynomial import Monomial, Terms, add, constant, monomial_interval, scale
+from .rows import Apart, AtMost, Congruent, Equal, OneOf, Row, rows_of
 
 MOST_CHANGES = 16  # of one variable
 MOST_DEPTH = 12  # of nested // and max
 LARGEST_ACCIDENT = 16  # members 77 and 512 are 77 modulo 435: true, and of no use to anyone
-
-
-@dataclass(frozen=True, slots=True)
-class AtMost:
-    """``polynomial <= 0``."""
-
-    polynomial: Terms
-
-
-@dataclass(frozen=True, slots=True)
-class Equal:
-    """``polynomial == 0``."""
-
-    polynomial: Terms
-
-
-@dataclass(frozen=True, slots=True)
-class Congruent:
-    """``polynomial % modulus == 0``."""
-
-    polynomial: Terms
-    modulus: int
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """``name != value``."""
-
-    name: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """At least one branch holds; a branch is a conjunction. ``names`` are all variables in them."""
-
-    branches: tuple[tuple[Row, ...], ...]
-    names: tuple[str, ...]
-
-
-Row: TypeAlias = "AtMost | Equal | Congruent | Apart | OneOf"
-
-
-@lru_cache(maxsize=4096)
-def rows_of(predicate: Predicate) -> tuple[Row, ...]:
-    """Returns a canonical predicate as rows; what a row cannot say is left out, which is sound."""
-    match predicate:
-        case And(args=args):
-            return tuple(row for arg in args for row in rows_of(arg))
-        case Or(args=args):
-            return (OneOf(tuple(rows_of(arg) for arg in args), tuple(dict.fromkeys(free_vars(predicate)))),)
-        case Compare():
-            try:
-                return _row(predicate)
-            except TooLarge:
-                return ()
-        case _:
-            return ()
-
-
-def _row(compare: Compare) -> tuple[Row, ...]:
-    polynomial = difference(compare.left, compare.right)
-    match compare.op.name, compare.left, compare.right:
-        case "==", Apply(op=op, args=(dividend, Const(value=modulus))), Const(value=residue) if (
-            op.name == "%" and modulus > 0
-        ):
-            return (Congruent(add(terms(dividend), {(): residue} if residue else {}, -1), modulus),)
-        case "==", _, _:
-            return (Equal(polynomial),)
-        case "<=", _, _:
-            return (AtMost(polynomial),)
-        case "<", _, _:
-            return (AtMost(add(polynomial, {(): 1})),)
-        case ">=", _, _:
-            return (AtMost(scale(polynomial, -1)),)
-        case ">", _, _:
-            return (AtMost(add(scale(polynomial, -1), {(): 1})),)
-        case "!=", (Var(name=name) | Variadic(name=name)), Const(value=value):
-            return (Apart(name, value),)
-        case _:
-            return ()
 
 
 def propagate(variables: Iterable[Variable], predicates: Sequence[Predicate]) -> Domains:
@@ -194,8 +111,9 @@ def _one_of(domains: Domains, one_of: OneOf, why: Reasons) -> None:
 
 def _at_most(domains: Domains, polynomial: Terms, why: Reasons, depth: int) -> None:
     """Bounds each monomial of ``polynomial <= 0`` by the least that the others can be."""
-    if all(len(m) == 1 and isinstance(m[0], (Var, Variadic)) for m in polynomial if m):
-        _at_most_linear(domains, polynomial, why)
+    linear = _linear(polynomial)
+    if linear is not None:
+        _at_most_linear(domains, linear, constant(polynomial), why)
         return
     lows = {m: monomial_interval(m, domains.box).scaled(c).low for m, c in polynomial.items() if m}
     infinite = [m for m, low in lows.items() if low == -inf]
@@ -215,23 +133,35 @@ def _at_most(domains: Domains, polynomial: Terms, why: Reasons, depth: int) -> N
             _narrow(domains, monomial, Interval(ceil_div(others, -coefficient), inf), because, depth)
 
 
-def _at_most_linear(domains: Domains, polynomial: Terms, why: Reasons) -> None:
+def _linear(polynomial: Terms) -> list[tuple[str, int]] | None:
+    """Returns the variables and their coefficients, or None if there is more than that."""
+    found: list[tuple[str, int]] = []
+    for monomial, coefficient in polynomial.items():
+        match monomial:
+            case (Var(name=name) | Variadic(name=name),):
+                found.append((name, coefficient))
+            case ():
+                pass
+            case _:
+                return None
+    return found
+
+
+def _at_most_linear(domains: Domains, linear: list[tuple[str, int]], offset: int, why: Reasons) -> None:
     """`_at_most` for variables alone, which most constraints are: reasons are gathered only if something moves."""
-    total: Bound = constant(polynomial)
+    total: Bound = offset
     unbounded: list[str] = []
     parts: list[tuple[str, int, Bound]] = []
-    for monomial, coefficient in polynomial.items():
-        if monomial:
-            name = monomial[0].name  # type: ignore[union-attr]
-            domain = domains.domain(name)
-            low = domain.low if coefficient > 0 else domain.high
-            if low in (inf, -inf):
-                unbounded.append(name)
-                if len(unbounded) > 1:
-                    return
-            else:
-                total += coefficient * low
-            parts.append((name, coefficient, low))
+    for name, coefficient in linear:
+        domain = domains.domain(name)
+        low = domain.low if coefficient > 0 else domain.high
+        if low in (inf, -inf):
+            unbounded.append(name)
+            if len(unbounded) > 1:
+                return
+        else:
+            total += coefficient * low
+        parts.append((name, coefficient, low))
 
     def because(but: str) -> Reasons:
         return why.union(*(_end_reasons(domains, name, c) for name, c, _ in parts if name != but))
@@ -395,6 +325,3 @@ def _residue(domains: Domains, monomial: Monomial) -> tuple[int, int, Reasons]:
                         factor *= domain.modulus
                         because |= domain.residue_reasons
             return factor, 0, because
-
-
-__all__ = ["propagate", "residue_of", "rows_of"]
