@@ -112,6 +112,13 @@ def test_what_loses_information_is_not_invertible() -> None:
         assert error.helps[0].startswith("write a bare `B` in some dim")
 
 
+def test_a_size_that_its_range_makes_constant_does_not_give_its_variable() -> None:
+    form, report = lowered("def f(x: Tensor[B // 8]):\n    dim B in [0, 7]\n")
+    assert form is None
+    (error,) = report.errors
+    assert error.code == "not-invertible"
+
+
 def test_static_sizes_leave() -> None:
     text = "const HD = _\ndef f(x: Tensor[B, HD], y: Tensor[B * HD], z: Tensor[HD - 1]):\n    where B <= HD\n"
     leaves, variables, assumptions, definitions = shown(text, HD=6)

@@ -72,7 +72,7 @@ def lower(
     )
     inversion = invert(slots.values(), used, known.domains)
     if inversion.unsolved:
-        tell_unsolved(inversion.unsolved, slots.values(), known.variables, report)
+        tell_unsolved(inversion.unsolved, expanded, known.variables, report)
         return None
     told = _said(slots.values(), inversion, known)
     by_slot = [Variable(slot.name, slot.kind) for slot in slots.values()]

@@ -9,7 +9,7 @@ from ...ir import Apply, Const, Constraint, Size, Variable, VariableKind
 from ...ir.expanded import Expanded, TorchVariable
 from ...ir.walk import evaluate, free_vars
 from ...ir.write import write_dim
-from .slots import Slot
+from .slots import Slot, slots_of
 
 
 def tell_missing_constants(
@@ -37,13 +37,11 @@ def tell_missing_constants(
     return bool(needed)
 
 
-def tell_unsolved(
-    names: Iterable[str], slots: Iterable[Slot], variables: Mapping[str, Variable], report: Report
-) -> None:
+def tell_unsolved(names: Iterable[str], expanded: Expanded, variables: Mapping[str, Variable], report: Report) -> None:
     """Reports ``not-invertible`` for each variable that no slot gives."""
-    slots = tuple(slots)
+    written = slots_of(list(expanded.leaves)).values()
     for name in names:
-        uses = [slot for slot in slots if name in free_vars(slot.size)]
+        uses = [slot for slot in written if name in free_vars(slot.size)]
         variable = variables.get(name)
         if not uses:
             report.error(
