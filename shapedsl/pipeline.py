@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Report, ShapeError, Source
+from .diagnostics.files import read_bytes
 from .ir import (
     Alternative,
     And,
@@ -52,7 +53,7 @@ def read(
 def read_file(path: Path, report: Report) -> Source | None:
     """A file's text; ``report`` receives ``unreadable-file`` or ``invalid-utf8``."""
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path)
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         report.error("unreadable-file", f"cannot read `{path}`: {reason}")

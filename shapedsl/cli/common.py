@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..diagnostics import Diagnostic, Report, Severity, Source
+from ..diagnostics.files import MOST
 from ..diagnostics.render import FORMATS
 from ..diagnostics.render.style import wants_color
 
@@ -37,9 +38,12 @@ def read_source(name: str, report: Report) -> Source | None:
         report.error("unreadable-file", "there is no standard input")
         return None
     try:
-        raw = sys.stdin.buffer.read()
+        raw = sys.stdin.buffer.read(MOST + 1)
     except OSError as error:
         report.error("unreadable-file", f"cannot read standard input: {error.strerror or error}")
+        return None
+    if len(raw) > MOST:
+        report.error("unreadable-file", "cannot read standard input: it is too large")
         return None
     return pipeline.decode("<stdin>", raw, report)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
 
 from .. import pipeline
-from ..diagnostics import Report
+from ..diagnostics import Report, Source
 from ..diagnostics.render.style import paint, wants_color
 from .common import STANDARD_INPUT, fail, read_source, say, show, write_file
 
@@ -33,7 +34,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> None:
     changed = unreadable = 0
     for name in dict.fromkeys(files):
         report = Report()
-        source = read_source(name, report)
+        source = _read(name, report)
         formatted = None if source is None else pipeline.format_text(source, report)
         unreadable += any(d.code == "unreadable-file" for d in report)
         if source is not None and formatted is not None:
@@ -64,6 +65,14 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> None:
             findings.add(diagnostic)
     show(findings, err=True)
     fail(2 if unreadable else int(bool(findings.errors) or (bool(changed) and (check or diff))))
+
+
+def _read(name: str, report: Report) -> Source | None:
+    """Returns what is to be formatted: a pipe or a device cannot be rewritten, so it is refused."""
+    if name != STANDARD_INPUT and os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
+        report.error("unreadable-file", f"`{name}` is no regular file, so it cannot be rewritten")
+        return None
+    return read_source(name, report)
 
 
 def _show_diff(name: str, before: str, after: str) -> None:

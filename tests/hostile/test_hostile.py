@@ -147,6 +147,32 @@ class TestFiles:
         assert run("fmt", tmp_path / "none.shapes", good).exit_code == 2
         assert good.read_text() == "dim B\n"
 
+    @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="/dev/zero is a device of POSIX")
+    def test_a_device_that_never_ends(self, tmp_path: Path) -> None:
+        (tmp_path / "a.shapes").write_text('from "/dev/zero" import B\ndef f(x: Tensor[B]): ...\n')
+        assert "error[unreadable-file]: cannot read `/dev/zero`" in run("check", "/dev/zero").output
+        assert "error[unreadable-file]" in run("check", tmp_path / "a.shapes").output
+        assert run("fmt", "/dev/zero").exit_code == 2
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+    def test_a_pipe_is_not_replaced(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        assert run("fmt", tmp_path / "pipe").exit_code == 2
+        assert not (tmp_path / "pipe").is_file()
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+    def test_a_name_that_is_no_text(self, tmp_path: Path) -> None:
+        name = os.fsencode(tmp_path) + b"/\xff.shapes"
+        with open(name, "wb") as file:
+            file.write(b"def f(x:  Tensor[B / 2]): ...\n")
+        for format_ in ("full", "concise", "json", "github", "sarif"):
+            result = run("check", "--format", format_, os.fsdecode(name))
+            assert result.exit_code == 1
+            assert "true-division" in result.output
+        assert run("fmt", os.fsdecode(name)).exit_code == 0
+        with open(name, "rb") as file:
+            assert file.read() == b"def f(x: Tensor[B / 2]): ...\n"
+
 
 class TestImports:
     def test_a_file_that_imports_itself(self, tmp_path: Path) -> None:

@@ -62,14 +62,11 @@ def _location(annotation: Annotation) -> dict[str, object]:
 
 
 def _artifact(span: Span) -> dict[str, object]:
-    path = Path(span.source.name)
-    return {"uri": path.as_uri() if path.is_absolute() else _quoted(path.as_posix())}
-
-
-def _quoted(path: str) -> str:
     from urllib.parse import quote
 
-    return quote(path)
+    path = Path(span.source.name)
+    text = quote(path.as_posix(), errors="replace")  # a file's name need not be text
+    return {"uri": f"file://{'' if text.startswith('/') else '/'}{text}" if path.is_absolute() else text}
 
 
 def _region(span: Span) -> dict[str, int]:

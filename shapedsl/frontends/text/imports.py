@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...diagnostics import Report, Source
+from ...diagnostics.files import read_bytes
 from . import limits
 from .scope import Scope
 from .syntax import Import
@@ -21,7 +22,7 @@ def load_source(path: Path) -> Source:
         UnicodeDecodeError: It is not UTF-8.
         ValueError: There is a NUL in its name.
     """
-    return Source(str(path), path.read_bytes().decode("utf-8-sig"))
+    return Source(str(path), read_bytes(path).decode("utf-8-sig"))
 
 
 class Importer:
