@@ -1,6 +1,6 @@
 """What is wrong in annotations and decorators is said, with file and line; nothing raises."""
 # These annotations are for run time: most of them no type checker would pass.
-# mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
+# mypy: disable-error-code="dict-item,arg-type,attr-defined,call-arg,empty-body,func-returns-value,misc,name-defined,no-untyped-call,operator,syntax,type-arg,unused-ignore,valid-type,return,explicit-override"
 # ruff: noqa: F722, UP007
 
 from __future__ import annotations
@@ -52,6 +52,14 @@ def parameters(x: Tensor[B], width: Any) -> None: ...
 def hint(x: Tensor[B]) -> None: ...
 
 
+@shapes(hints={"B": "8"}, consts={"D": 2.5})
+def values(x: Tensor[B, D]) -> None: ...
+
+
+@shapes(hints={3: 8, "B": True}, consts={"D": 2**70})
+def stranger(x: Tensor[B, D]) -> None: ...
+
+
 @shapes(x="B, 4")
 def numbers(x: Tensor[B, 3]) -> None: ...
 
@@ -95,6 +103,8 @@ def metadata(x: Annotated[Any, Shape[B], where("B << 3")]) -> None: ...
         (keywords, ["ignored-metadata"], 0),
         (parameters, ["unknown-parameter", "unknown-parameter"], 0),
         (hint, ["unbound-name"], 0),
+        (values, ["not-constant", "not-constant"], 0),
+        (stranger, ["not-constant"] * 3, 0),
         (numbers, ["conflicting-sources"], 0),
         (ranks, ["conflicting-sources"], 0),
         (dtypes, ["conflicting-sources"], 1),

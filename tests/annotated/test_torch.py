@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import typing
-from typing import Optional
+from typing import Annotated, Optional
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch reads the annotations here")
 
-from shapedsl.annotations import Tensor, shapes, where
+from shapedsl.annotations import Shape, Tensor, shapes, where
+from shapedsl.diagnostics import Report
 from shapedsl.dims import B, D
+from shapedsl.dtypes import floating
+from shapedsl.frontends.annotated import read_callable
+from shapedsl.ir.write import write_type
 
 
 def early(x, w=None):  # type: ignore[no-untyped-def]
@@ -36,6 +40,19 @@ def test_typing_reads_our_annotations() -> None:
     hints = typing.get_type_hints(early)
     assert hints["x"] == Tensor[B, D]
     assert hints["w"] == Optional[Tensor[D, D]]
+
+
+def test_dtypes_in_metadata() -> None:
+    @shapes
+    def f(
+        x: Annotated[torch.Tensor, "B, D", torch.int64], y: Annotated[torch.Tensor, floating, Shape["B"]]
+    ) -> None: ...
+
+    report = Report()
+    signature = read_callable(f, report)
+    assert signature is not None
+    assert len(report) == 0
+    assert [write_type(param.type) for param in signature.params] == ["int64[B, D]", "floating[B]"]
 
 
 def test_a_described_function_compiles_as_it_did() -> None:

@@ -38,7 +38,7 @@ class RawCallable:
     Attributes:
         name: ``__qualname__`` after the last ``<locals>.``; ``_lambda`` for a lambda.
         function: The plain function that its annotations stand on.
-        parameters: Those a caller passes: no receiver, nothing that a partial has bound by position.
+        parameters: Those a caller passes: no receiver, nothing that a partial has bound.
         receiver: ``self`` or ``cls``, if one was left out.
         annotations: Unevaluated where Python kept them so.
         facts: What decorators said.
@@ -72,9 +72,11 @@ def unwrap(target: Any) -> RawCallable | None:
     for link in reversed(chain):
         said = facts_of(link)
         facts = (said or facts) if said is None or facts is None else said.over(facts)
+    bound = {name for link in chain for name in getattr(link, "keywords", None) or ()}  # by partials
     parameters = [
         RawParameter(p.name, _KINDS[p.kind], p.default is not inspect.Parameter.empty)
         for p in signature.parameters.values()
+        if p.name not in bound
     ]
     annotations = annotations_of(function)
     name = _name(function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -10,7 +11,7 @@ from ...diagnostics import Report, Source, Span
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
-from ...surface.forms import Tensor
+from ...surface.forms import Tensor, shown
 from ..text.define import Definer, bound_names
 from ..text.fragments import parse_clauses
 from ..text.parse import parse
@@ -66,9 +67,19 @@ class _Reading:
         meaning, equalities = eliminate(self._equalities, bound_names(params), declared)
         clauses[:0] = [Let(Name(name, size.span or span), size, size.span or span) for name, size in meaning.items()]
         definition = Def(Name(self._raw.name, span), 1, params, returns, clauses, span, pending=True)
-        definer = Definer(Scope(Session(self._report)))
-        signature = definer.signature(definition, extra=[equality.constraint() for equality in equalities])
-        self._unbound_hints(signature)
+        found = Report()
+        signature = Definer(Scope(Session(found))).signature(
+            definition, extra=[equality.constraint() for equality in equalities]
+        )
+        unbound = self._unbound_hints(signature)
+        for diagnostic in found:
+            # a hint is written as a declaration; of an unbound one enough was said
+            if (
+                diagnostic.code != "unused-declaration"
+                or diagnostic.span is None
+                or diagnostic.span.text not in unbound
+            ):
+                self._report.add(diagnostic)
         return replace(signature, receiver=self._raw.receiver)
 
     # ------------------------------------------------------------------------------- types
@@ -139,23 +150,29 @@ class _Reading:
                     help=f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names) or 'none'}",
                 )
 
-    def _unbound_hints(self, signature: Signature) -> None:
+    def _unbound_hints(self, signature: Signature) -> list[str]:
+        """Returns the names of hints that are no size of the signature, and reports them."""
         names = [variable.name for variable in signature.variables]
-        for name in self._facts.hints:
-            if name not in names:
-                near = get_close_matches(name, names, n=1)
-                self._report.error(
-                    "unbound-name",
-                    f"`{self._raw.name}` has no size `{name}` to hint at",
-                    at=_whole(self._places.decorator(name)),
-                    help=f"did you mean `{near[0]}`?" if near else f"its sizes are {', '.join(names) or 'none'}",
-                )
+        hints: Mapping[Any, Any] = self._facts.hints  # nobody checked the keys
+        unbound = [name for name in hints if isinstance(name, str) and name not in names]
+        for name in unbound:
+            near = get_close_matches(name, names, n=1)
+            self._report.error(
+                "unbound-name",
+                f"`{self._raw.name}` has no size `{name}` to hint at",
+                at=_whole(self._places.decorator(name)),
+                help=f"did you mean `{near[0]}`?" if near else f"its sizes are {', '.join(names) or 'none'}",
+            )
+        return unbound
 
     # ----------------------------------------------------------------------------- clauses
 
     def _clauses(self, params: tuple[Param, ...]) -> list[Clause]:
         """Returns what a def's body would say: constants, clauses as text, hints, predicates."""
-        clauses: list[Clause] = [self._const(name, value) for name, value in self._facts.consts.items()]
+        clauses: list[Clause] = []
+        for name, value in self._facts.consts.items():
+            if value is None or self._is_integer(name, value, "a constant is an int, or None for a static size"):
+                clauses.append(self._const(name, value))
         for text in self._facts.clauses:
             parsed = parse_clauses(self._places.decorator(text), self._report)
             clauses += () if parsed is None else parsed.clauses
@@ -166,6 +183,14 @@ class _Reading:
         if predicates:
             clauses.append(Where(predicates, predicates[0].span))
         return clauses
+
+    def _is_integer(self, name: object, value: object, message: str) -> bool:
+        """Whether ``name`` is a str and ``value`` an int of 64 bits; reports if not."""
+        if isinstance(name, str) and type(value) is int and abs(value) < 2**63:
+            return True
+        place = self._places.decorator(str(name))
+        self._report.error("not-constant", message, at=_whole(place), label=f"this one is {shown(value)}")
+        return False
 
     def _const(self, name: str, value: int | None) -> Clause:
         span = _whole(self._places.decorator(name))
@@ -179,6 +204,8 @@ class _Reading:
         sizes = {used for param in params for dim in tensor_dims(param.type) for used in free_vars(dim)}
         runs = {d.name for param in params for d in tensor_dims(param.type) if isinstance(d, Variadic)}
         for name, value in self._facts.hints.items():
+            if not self._is_integer(name, value, "a hint is an int"):
+                continue
             span = _whole(self._places.decorator(name))
             hint = Const(value, span)
             for i, clause in enumerate(clauses):
