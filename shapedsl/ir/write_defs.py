@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .dims import Apply, Compare, Const, Predicate, Size, Var, Variadic
+from .fold import INDENT, WIDTH, fold
 from .operators import COMPARISONS, MOD
 from .specs import Constraint, Module, Origin, Signature, Variable, VariableKind, quote
 from .walk import free_vars, tensor_dims
 from .write_clauses import write_alternatives, write_drops, write_values
 from .write_sizes import write_predicate
 from .write_types import dtypes, write_params, write_type
-
-WIDTH = 88
-INDENT = "    "
 
 
 def write_module(module: Module) -> str:
@@ -62,29 +60,35 @@ def _def(signature: Signature, margin: str) -> list[str]:
     index = "" if signature.index == 1 else f"@{signature.index}"
     params = write_params(signature.params, signature.receiver if owner else None)
     returns = "" if signature.returns is None else f" -> {write_type(signature.returns)}"
-    body = _body(signature, WIDTH - len(margin) - len(INDENT))
+    inner = margin + INDENT
+    body = _body(signature, len(inner))
     tail = f"{returns}:" if body else f"{returns}: ..."
     head = f"{margin}def {name}{index}({', '.join(params)}){tail}"
     lines = [head]
     if len(head) > WIDTH and params:
-        lines = [f"{margin}def {name}{index}(", *(f"{margin}{INDENT}{param}," for param in params), f"{margin}){tail}"]
-    return [*lines, *(f"{margin}{INDENT}{line}" for line in body)]
+        lines = [f"{margin}def {name}{index}("]
+        for param in params:
+            lines += [inner + line for line in fold(f"{param},", len(inner))]
+        last = fold(tail.removeprefix(" -> "), len(margin) + len(") -> ")) if returns else [tail]
+        lines.append(f"{margin}){' -> ' if returns else ''}{last[0]}")
+        lines += [margin + line for line in last[1:]]
+    return [*lines, *(inner + line for line in body)]
 
 
-def _body(signature: Signature, width: int) -> list[str]:
-    """Returns the lines of a def's body; none if it says nothing."""
+def _body(signature: Signature, column: int) -> list[str]:
+    """Returns the lines of a def's body, which is indented by ``column``; none if it says nothing."""
     lines: list[str] = [] if signature.doc is None else [quote(signature.doc)]
     types = [*(param.type for param in signature.params), *([signature.returns] if signature.returns else ())]
     families = {dtype.variable: dtype.name for dtype in dtypes(types) if dtype.variable is not None}
     lines += [f"type {variable} = {name}" for variable, name in sorted(families.items())]
     declared, wheres, hints = _declarations(signature)
     lines += declared
-    lines += _wheres(wheres, width)
+    lines += _wheres(wheres, WIDTH - column)
     if hints:
         lines.append("hint " + ", ".join(f"{name} = {value}" for name, value in hints))
     lines += [f"rank {name} = {rank}" for name, rank in signature.ranks]
     lines += write_values(signature.values)
-    lines += write_alternatives(signature.alternatives)
+    lines += write_alternatives(signature.alternatives, column)
     lines += write_drops(signature.drops)
     return lines
 

@@ -9,6 +9,7 @@ import pytest
 from shapedsl.assets import asset
 from shapedsl.diagnostics import Report, Source
 from shapedsl.frontends.text import read
+from shapedsl.frontends.text.format import format_text
 from shapedsl.frontends.text.grammar import compile_grammar
 from shapedsl.ir import Module
 from shapedsl.ir.write import write_module, write_signature
@@ -48,6 +49,12 @@ def test_line_endings_and_the_last_newline_do_not_count(path: Path) -> None:
     assert module(text + "\n\n   \n# the end") == made
 
 
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_the_formatter_leaves_canonical_text_alone(path: Path) -> None:
+    printed = write_module(module(path.read_text(encoding="utf-8"), path.name))
+    assert format_text(Source("<text>", printed), Report()) == printed
+
+
 def test_lark_reads_the_same_grammar() -> None:
     lark = compile_grammar(asset("grammar/shapes.lark").read_text(encoding="utf-8"))
     for path in SAMPLES:
@@ -81,8 +88,15 @@ class serve.llm.DecoderStep:
         case padded:
             where B <= 256
             where P >= 1
-            bucket B in {16, 32, ..., 256} pad (ids with 0, mask with true, kvs with 0) as rows_independent
-            bucket P in {512, 1024, ..., 8192} at P pad (kvs with 0, mask with false) as masked
+            bucket B in {16, 32, ..., 256} pad (
+                ids with 0,
+                mask with true,
+                kvs with 0,
+            ) as rows_independent
+            bucket P in {512, 1024, ..., 8192} at P pad (
+                kvs with 0,
+                mask with false,
+            ) as masked
         otherwise hint B = 300
 """
     )
