@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -153,8 +152,8 @@ class _Reading:
     def _unbound_hints(self, signature: Signature) -> list[str]:
         """Returns the names of hints that are no size of the signature, and reports them."""
         names = [variable.name for variable in signature.variables]
-        hints: Mapping[Any, Any] = self._facts.hints  # nobody checked the keys
-        unbound = [name for name in hints if isinstance(name, str) and name not in names]
+        # whoever passed another key was told so already
+        unbound = [name for name in self._facts.hints if type(name) is str and name not in names]
         for name in unbound:
             near = get_close_matches(name, names, n=1)
             self._report.error(
