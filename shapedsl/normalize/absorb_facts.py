@@ -35,15 +35,22 @@ from ..ir import (
     Const,
     Constraint,
     Dim,
+    MappingType,
+    ObjectType,
     Origin,
+    Predicate,
+    Rest,
+    SequenceType,
     Signature,
     Size,
+    TensorType,
+    Type,
     Var,
     Variable,
     VariableKind,
     Variadic,
 )
-from ..ir.walk import free_vars, scalar_sizes, tensor_dims
+from ..ir.walk import free_vars, scalar_sizes, subtypes, tensor_dims
 from ..ir.write import write_predicate
 from .domains import Contradiction, Domain, Domains
 from .facts import excluded_value, fact_of, stated_domains
@@ -62,7 +69,7 @@ def absorb_facts(signature: Signature, _report: Report) -> Signature:
     except Contradiction:
         return signature
     dims = list(nonnegative_dims(signature))
-    implied = {part for dim in dims for part in split(simplify_predicate(dim.predicate))}
+    implied = set(_implied_by_dims(signature))
     written = {constraint.predicate for constraint in rest if constraint.message is not None}
     kept: dict[Constraint, Constraint] = {}
     for constraint in rest:
@@ -84,6 +91,28 @@ def absorb_facts(signature: Signature, _report: Report) -> Signature:
     wheres = sorted(kept, key=lambda c: (may_divide(c.predicate), predicate_key(c.predicate), c.message or ""))
     together = dict.fromkeys((*facts, *dims, *wheres))
     return replace(signature, variables=tuple(variables), constraints=tuple(together))
+
+
+def _implied_by_dims(signature: Signature) -> Iterator[Predicate]:
+    """Yields what the tensors say that every call has; not one that may be None, omitted, or repeated no times."""
+    for param in signature.params:
+        for dim in _sure_dims(param.type) if not param.default else ():
+            if isinstance(dim, (Var, Apply, Variadic)):
+                yield from split(simplify_predicate(Compare(COMPARISONS[">="], dim, Const(0))))
+
+
+def _sure_dims(type_: Type) -> Iterator[Dim]:
+    match type_:
+        case TensorType(dims=dims):
+            yield from dims or ()
+        case SequenceType(times=None, rest=rest) if rest is not Rest.REPEAT:
+            for item in type_.items:
+                yield from _sure_dims(item)
+        case MappingType() | ObjectType():
+            for inner in subtypes(type_):
+                yield from _sure_dims(inner)
+        case _:
+            pass
 
 
 def nonnegative_dims(signature: Signature) -> Iterator[Constraint]:
