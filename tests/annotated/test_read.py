@@ -238,6 +238,13 @@ def test_names(function: Callable[..., Any], name: str, receiver: str | None) ->
     assert (signature.name, signature.receiver) == (name, receiver)
 
 
+def test_a_return_type_assumes_nothing() -> None:
+    @shapes(returns="2*B")
+    def f(x: Tensor[B]) -> Annotated[Foreign, Shape[D], where("B < 3")]: ...
+
+    assert annotated(f) == written("def f(x: Tensor[B]) -> Tensor[2*B]: ...")
+
+
 def test_without_shape_text_there_is_no_signature() -> None:
     def silent(x: Foreign, y: Missing, z: Annotated[Foreign, "B, D"]) -> list[int]: ...  # type: ignore[name-defined]
 

@@ -104,9 +104,10 @@ class _Reading:
         said = _NOTHING if self._facts.returns is None else self._facts.returns
         annotation = self._raw.annotations.get("return", _NOTHING)
         reader = TypeReader(self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes)
-        equalities = list(self._equalities)
+        predicates, equalities = list(self._predicates), list(self._equalities)
         type_ = self._type("the return value", said, annotation, reader)
-        self._equalities = equalities  # a claim assumes nothing: the first source's expression stands
+        # a claim assumes nothing: where the expressions differ, the first source's stands
+        self._predicates, self._equalities = predicates, equalities
         return None if is_silent(type_) else type_
 
     def _reader_of(self, name: str) -> TypeReader:
