@@ -31,6 +31,7 @@ from ..ir import (
     Fresh,
     Not,
     Or,
+    Origin,
     Predicate,
     Signature,
     Static,
@@ -99,12 +100,18 @@ def _with_ranges(signature: Signature, box: Box, bound: frozenset[str]) -> Signa
     lost = bound - _bound(replace(signature, params=params))
     if lost:
         params = tuple(replace(param, type=simplify_type(param.type, box, lost)) for param in signature.params)
-    constraints = [part for each in signature.constraints for part in simplify_constraint(each, box)]
+    constraints: dict[Constraint, Constraint] = {}
+    for constraint in signature.constraints:
+        for part in simplify_constraint(constraint, box):
+            if (
+                part not in constraints or constraints[part].origin is Origin.DIM
+            ):  # what was said outlives what is implied
+                constraints[part] = part
     return replace(
         signature,
         params=params,
         returns=None if signature.returns is None else simplify_type(signature.returns, box),
-        constraints=tuple(dict.fromkeys(constraints)),
+        constraints=tuple(constraints.values()),
         values=tuple(
             replace(value, low=canonical(value.low, box), high=canonical(value.high, box)) for value in signature.values
         ),
