@@ -346,3 +346,20 @@ def test_drawn_specs_accept_what_check_accepts(drawn: Signature, seed: int, way:
         except (ShapeError, RuntimeError, AssertionError):
             accepted = False
         assert accepted is checked, (shapes, str(spec))
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.ways == WAYS])
+def test_a_spec_read_back_from_torch_accepts_the_same_calls(name: str) -> None:
+    row = ROWS[name]
+    spec = sd.loads(row.spec)["f"]
+    shapes, *others = calls(row)
+    back = sd.from_torch(spec.to_torch(tensors(shapes)))
+    for each in (shapes, *others):
+        accepted: list[bool] = []
+        for checked in (spec, back):
+            try:
+                checked.check(*tensors(each))
+                accepted.append(True)
+            except ShapeError:
+                accepted.append(False)
+        assert accepted[0] is accepted[1], (each, str(back))
