@@ -10,7 +10,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..attached import AttachedSpec
-from ..diagnostics import Diagnostic, Severity, ShapeError, ShapeWarning
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
+from ..targets.entry.parameters import call_signature
 from .callables import plain_function
 from .sources import SPEC_ATTRIBUTE
 from .spec import SpecFile
@@ -29,8 +30,12 @@ def attach(specs: SpecFile, namespace: Any) -> list[str]:
 
     Returns:
         The names that were not found, each also told as a ``ShapeWarning`` with code ``unknown-spec``.
+
+    Raises:
+        ShapeError: ``unknown-parameter``: a callable lacks what its spec speaks of. The others are attached.
     """
     missing: list[str] = []
+    report = Report()
     for key, spec in specs.items():
         if spec.signature.index != 1:
             continue
@@ -46,8 +51,15 @@ def attach(specs: SpecFile, namespace: Any) -> list[str]:
             )
             warnings.warn(str(ShapeError([finding])), ShapeWarning, stacklevel=2)
             continue
+        try:
+            call_signature(function, spec.signature)
+        except ShapeError as error:
+            for diagnostic in error.diagnostics:
+                report.add(diagnostic)
+            continue
         setattr(function, SPEC_ATTRIBUTE, spec)
         function._dynamic_spec = AttachedSpec(function)  # type: ignore[attr-defined]
+    report.raise_errors()
     return missing
 
 

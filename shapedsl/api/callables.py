@@ -1,25 +1,11 @@
-"""How a callable takes its arguments, and whether a spec fits it."""
+"""How a callable carries a spec, and whether a spec fits it."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from .. import pipeline
 from ..diagnostics import Report
-from ..ir import Signature
-
-
-def python_signature(target: Callable[..., Any], signature: Signature) -> inspect.Signature:
-    """Returns the parameters of ``target``, a module's being its ``forward``'s; of a builtin without, the spec's."""
-    if hasattr(target, "forward") and hasattr(target, "named_parameters"):
-        target = target.forward
-    try:
-        return inspect.signature(target)
-    except (TypeError, ValueError):
-        return pipeline.python_signature(signature)
+from ..ir import AnyType, Signature
 
 
 def plain_function(target: Any) -> Any:
@@ -29,32 +15,25 @@ def plain_function(target: Any) -> Any:
     return getattr(target, "__func__", target)
 
 
-def arguments_of(
-    target: Callable[..., Any], signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Returns ``{parameter: value}`` of a call of ``target``; omitted defaults are left out.
+def carries_torch_spec(target: Any) -> bool:
+    """Returns whether ``target`` was decorated with torch's own ``@dynamic_spec``."""
+    spec = getattr(plain_function(target), "_dynamic_spec", None)
+    return spec is not None and type(spec).__module__.startswith("torch.")
+
+
+def refuse_receiver(signature: Signature) -> None:
+    """Refuses a spec that speaks of the attributes of ``self``: only torch.compile looks at them.
 
     Raises:
-        TypeError: The call does not fit.
+        ShapeError: ``unsupported-by-torch``.
     """
-    return dict(python_signature(target, signature).bind(*args, **kwargs).arguments)
-
-
-def require_parameters(target: Callable[..., Any], signature: Signature) -> None:
-    """Refuses a spec that speaks of a parameter which ``target`` lacks: torch.compile would ignore it.
-
-    Raises:
-        ShapeError: ``unknown-parameter``.
-    """
-    parameters = python_signature(target, signature).parameters
     report = Report()
     for param in signature.params:
-        if param.name not in parameters and param.name != signature.receiver:
-            near = get_close_matches(param.name, parameters, n=1)
+        if param.name == signature.receiver and not isinstance(param.type, AnyType):
             report.error(
-                "unknown-parameter",
-                f"`{signature.name}` has no parameter `{param.name}`",
+                "unsupported-by-torch",
+                f"attributes of `{param.name}` are taken by compile only, not by export and make_fx",
                 at=param.span,
-                help=f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(parameters) or 'none'}",
+                help=f"pass what `{signature.name}` reads of `{param.name}` as arguments, or use compile",
             )
     report.raise_errors()

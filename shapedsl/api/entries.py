@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..targets.tensors import torch_for
-from .callables import arguments_of, python_signature, require_parameters
+from .callables import refuse_receiver
 from .sources import as_spec
 from .spec import Spec, warn
 
@@ -93,13 +93,14 @@ def export(
     torch_for("exporting")
     from ..targets.entry.export import export as export_lowered
 
+    allowed = _allowed(verify)
     found = _selected(as_spec(spec, fn), case)
+    refuse_receiver(found.signature)
     args, kwargs = tuple(args or ()), dict(kwargs or {})
     lowered = _lower_example(found, fn, _checker(found, fn), args, kwargs)
     program = export_lowered(fn, args, kwargs, lowered, strict=strict)
     if verify is not False:
         report = Report()
-        allowed = frozenset() if verify is True else frozenset(verify)
         pipeline.compare_program(program, lowered, report, allowed)
         report.raise_errors()
         warn(report)
@@ -124,6 +125,7 @@ def make_fx(
     from ..targets.entry.make_fx import make_fx as trace_lowered
 
     found = _selected(as_spec(spec, fn), case)
+    refuse_receiver(found.signature)
     check = _checker(found, fn)
 
     def trace(*args: Any, **kwargs: Any) -> GraphModule:
@@ -131,6 +133,22 @@ def make_fx(
         return trace_lowered(fn, args, kwargs, lowered, check=check, **options)
 
     return trace
+
+
+def _allowed(verify: bool | Collection[str]) -> frozenset[str]:
+    """Returns the codes that a program check lets pass.
+
+    Raises:
+        TypeError: ``verify`` is neither a bool nor a collection of such codes.
+    """
+    if isinstance(verify, bool):
+        return frozenset()
+    codes = frozenset((verify,) if isinstance(verify, str) else verify)
+    known = {"merged-dims", "specialized-dim", "extra-assumption"}
+    if not codes <= known:
+        wrong = ", ".join(sorted(map(str, codes - known)))
+        raise TypeError(f"verify= takes a bool or codes among {', '.join(sorted(known))}, not {wrong}")
+    return codes
 
 
 def lower_attached(function: Callable[..., Any]) -> ShapesSpec:
@@ -160,17 +178,19 @@ def _selected(spec: Spec, case: str | None) -> Spec:
 def _checker(spec: Spec, fn: Callable[..., Any]) -> Callable[..., None]:
     """Returns the check of a call of ``fn``, which may take more than the spec lists."""
     from ..runtime.check import checker
+    from ..targets.entry.parameters import call_signature
 
-    require_parameters(fn, spec.signature)
-    return checker(spec.signature, torch_for("checking inputs"), python_signature(fn, spec.signature))
+    return checker(spec.signature, torch_for("checking inputs"), call_signature(fn, spec.signature))
 
 
 def _lower_example(
     spec: Spec, fn: Callable[..., Any], check: Callable[..., None], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Lowered:
     """Checks the example (torch would not), and lowers the spec at its structure."""
+    from ..targets.entry.parameters import call_signature
+
     check(*args, **kwargs)
-    arguments = arguments_of(fn, spec.signature, args, kwargs)
+    arguments = dict(call_signature(fn, spec.signature).bind(*args, **kwargs).arguments)
     return spec.lowered(arguments, allow_negative_ints=True)[0]
 
 

@@ -12,7 +12,7 @@ from ..diagnostics import Diagnostic, Report, Severity, ShapeError, Source
 from ..ir import Signature
 from ..ir.json import MalformedJsonError
 from ..ir.json import from_json as read_json
-from .callables import plain_function
+from .callables import carries_torch_spec, plain_function
 from .spec import Spec, SpecFile, warn
 
 if TYPE_CHECKING:
@@ -90,9 +90,12 @@ def from_torch(spec: ShapesSpec) -> Spec:
 
     Raises:
         ShapeError: It says something this language cannot.
+        TypeError: It is none.
     """
     from ..targets.read import read
 
+    if not isinstance(spec, Mapping) and not type(spec).__module__.startswith("torch."):
+        raise TypeError(f"from_torch() takes a ShapesSpec, not {type(spec).__name__}")
     report = Report()
     signature = read(spec, report)
     report.raise_errors()
@@ -127,6 +130,8 @@ def _carried(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
     if signature is not None:
         pipeline.resolve(signature, report)
     report.raise_errors()
+    if signature is None and carries_torch_spec(target):
+        return from_torch(plain_function(target)._dynamic_spec)
     if warn_ignored:
         warn_if_ignored(target, signature, report)
     warn(report)

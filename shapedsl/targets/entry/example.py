@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
+from types import CellType
 from typing import Any, TypeVar
 
 Example = TypeVar("Example")
@@ -58,10 +59,7 @@ def _held(target: Any) -> Iterator[Any]:
     if inspect.isfunction(function):
         yield from function.__defaults__ or ()
         yield from (function.__kwdefaults__ or {}).values()
-        for cell in function.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:  # not filled yet
-                continue
+        # an empty cell has no contents to read
+        yield from (cell.cell_contents for cell in function.__closure__ or () if cell != CellType())
         for name in function.__code__.co_names:
             yield function.__globals__.get(name)

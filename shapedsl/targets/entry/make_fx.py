@@ -8,20 +8,19 @@ parameter for each passed argument, and the graph is given the target's own para
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import ParamKind, Var
 from ...ir.expanded import Leaf, Lowered
-from ...runtime.parameters import REQUIRED, Parameter
+from ...runtime.parameters import Parameter
 from ..errors import trace_failure
 from ..flat import markers, positions
 from ..shapes_spec import ARGS, KWARGS, parts
 from .example import distinct
 from .forward import positional, refuse_names
-from .parameters import parameters_of
+from .parameters import call_signature, parameters_of
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
@@ -51,7 +50,6 @@ def make_fx(
         ShapeError: ``data-dependent``: the program branches on a size that the spec leaves open.
         TypeError: ``tracing_mode`` or ``dynamic_shapes`` is among the options: they are the spec's.
     """
-    import torch
     from torch.fx.experimental.proxy_tensor import make_fx as torch_make_fx
 
     from .graph_code import guard_graph  # torch's classes are its bases
@@ -60,11 +58,10 @@ def make_fx(
         if taken in options:
             raise TypeError(f"{taken}= is decided by the spec")
     parameters = parameters_of(target, lowered.expanded.signature)
-    signature = inspect.Signature([_python(parameter) for parameter in parameters])
-    bound = signature.bind(*args, **kwargs).arguments
+    bound = call_signature(target, lowered.expanded.signature).bind(*args, **kwargs).arguments
     refuse_names(parameters)
     entry = positional(target, parameters, lowered, bound)
-    options.setdefault("_allow_non_fake_inputs", isinstance(target, torch.nn.Module))
+    options.setdefault("_allow_non_fake_inputs", True)  # parameters, and whatever else the target holds
     spec = _positional_spec(lowered, parameters)
     try:
         graph = torch_make_fx(entry, tracing_mode="fake", dynamic_shapes=spec, **options)(
@@ -78,12 +75,6 @@ def make_fx(
     present = [parameter for parameter in parameters if parameter.name in bound]
     guard_graph(graph, present, Entrance(bound, lowered, check))
     return graph
-
-
-def _python(parameter: Parameter) -> inspect.Parameter:
-    kind = getattr(inspect.Parameter, parameter.kind.name)
-    default = inspect.Parameter.empty if parameter.default is REQUIRED else parameter.default
-    return inspect.Parameter(parameter.name, kind, default=default)
 
 
 def _positional_spec(lowered: Lowered, parameters: Sequence[Parameter]) -> ShapesSpec:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from ...diagnostics import Report
 from ...ir import ParamKind, Signature
-from ...runtime.parameters import Parameter, of_python, of_spec
+from ...runtime.parameters import REQUIRED, Parameter, of_python, of_spec
 
 
 def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Parameter, ...]:
@@ -24,13 +25,14 @@ def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Par
         signature: Its spec.
 
     Raises:
-        ShapeError: ``unknown-parameter``: torch would ignore what is said about it.
+        ShapeError: ``unknown-parameter``: torch would ignore what is said about it. What a partial has
+            bound is none: it is static, and what the spec says of it is left out.
     """
     try:
         found = of_python(inspect.signature(getattr(target, "forward") if _is_module(target) else target))  # noqa: B009
     except (TypeError, ValueError):
         return _left_open(target, of_spec(signature))
-    names = {param.name for param in found}
+    names = {param.name for param in found} | _of_partials(target)
     kinds = {param.kind for param in found}
     unknown = [param for param in signature.params if param.name not in names and param.name != signature.receiver]
     if unknown and kinds <= {ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD} and ParamKind.VAR_POSITIONAL in kinds:
@@ -38,7 +40,7 @@ def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Par
     if unknown and ParamKind.VAR_KEYWORD in kinds:
         named = [Parameter(param.name, ParamKind.KEYWORD_ONLY) for param in unknown]
         return (*found[:-1], *named, found[-1])
-    if unknown and not isinstance(target, functools.partial):  # what a partial has bound is static
+    if unknown:
         _report_unknown(signature, unknown_names=[param.name for param in unknown], names=[p.name for p in found])
     return found
 
@@ -51,10 +53,33 @@ def _left_open(target: Callable[..., Any], parameters: tuple[Parameter, ...]) ->
     return tuple(param for param in inner[len(target.args) :] if param.name not in target.keywords)
 
 
-def _is_module(target: object) -> bool:
-    import torch
+def _of_partials(target: Any) -> set[str]:
+    """Returns the parameters of the function behind a partial, bound or not; of another callable, none."""
+    names: set[str] = set()
+    while isinstance(target, functools.partial):
+        target = target.func
+        names.update(inspect.signature(target).parameters)
+    return names
 
-    return isinstance(target, torch.nn.Module)
+
+def call_signature(target: Callable[..., Any], signature: Signature) -> inspect.Signature:
+    """Returns the parameters of ``target`` as Python's own signature object; see `parameters_of`.
+
+    Raises:
+        ShapeError: ``unknown-parameter``.
+    """
+    return inspect.Signature([_to_python(parameter) for parameter in parameters_of(target, signature)])
+
+
+def _to_python(parameter: Parameter) -> inspect.Parameter:
+    kind = getattr(inspect.Parameter, parameter.kind.name)
+    default = inspect.Parameter.empty if parameter.default is REQUIRED else parameter.default
+    return inspect.Parameter(parameter.spelled, kind, default=default)
+
+
+def _is_module(target: object) -> bool:
+    torch = sys.modules.get("torch")  # whoever made a module has loaded it
+    return torch is not None and isinstance(target, torch.nn.Module)
 
 
 def _report_unknown(signature: Signature, unknown_names: Sequence[str], names: Sequence[str]) -> None:
