@@ -13,6 +13,8 @@ torch = pytest.importorskip("torch", reason="lowering needs torch")
 
 import shapedsl as sd
 
+Module: Any = torch.nn.Module
+
 
 def matmul(w: Any, x: Any) -> Any:
     return x @ w
@@ -63,7 +65,7 @@ def test_a_partial_by_what_it_takes(entry: Callable[..., Any]) -> None:
     assert entry(partial, (torch.ones(2, 3),), "def matmul(x: Tensor[B, 3]): ...").shape == (2, 4)
 
 
-class Held(torch.nn.Module):
+class Held(Module):
     def __init__(self) -> None:
         super().__init__()
         self.w = torch.nn.Parameter(torch.ones(7, 3))

@@ -11,6 +11,8 @@ torch = pytest.importorskip("torch", reason="lowering needs torch")
 
 import shapedsl as sd
 
+Module: Any = torch.nn.Module
+
 SAME = "def f(x: Tensor[B], y: Tensor[B]): ..."
 OTHER = "def f(x: Tensor[A], y: Tensor[B]): where A == B"
 
@@ -51,7 +53,7 @@ def test_torch_itself_is_wrong() -> None:
     assert graph(torch.full((4,), 5.0), torch.ones(4)).tolist() == [0.0] * 4
 
 
-class Weighted(torch.nn.Module):
+class Weighted(Module):
     def __init__(self) -> None:
         super().__init__()
         self.weight = torch.nn.Parameter(torch.full((4,), 10.0))
