@@ -65,7 +65,7 @@ def test_a_partial_by_what_it_takes(entry: Callable[..., Any]) -> None:
     assert entry(partial, (torch.ones(2, 3),), "def matmul(x: Tensor[B, 3]): ...").shape == (2, 4)
 
 
-class Held(Module):
+class Held(Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.w = torch.nn.Parameter(torch.ones(7, 3))

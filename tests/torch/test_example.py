@@ -53,7 +53,7 @@ def test_torch_itself_is_wrong() -> None:
     assert graph(torch.full((4,), 5.0), torch.ones(4)).tolist() == [0.0] * 4
 
 
-class Weighted(Module):
+class Weighted(Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.weight = torch.nn.Parameter(torch.full((4,), 10.0))
