@@ -14,22 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Report, ShapeError, Source
 from .diagnostics.files import read_bytes
-from .ir import (
-    Alternative,
-    And,
-    Constraint,
-    Mode,
-    Module,
-    Not,
-    ParamKind,
-    Predicate,
-    Signature,
-    VariableKind,
-)
-from .ir.expand import expand
-from .ir.expanded import Expanded, Lowered
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
+    from .ir import Alternative, Mode, Module, Predicate
+    from .ir import Signature as Signature
+    from .ir.expanded import Expanded, Lowered
     from .normalize import Normal
     from .targets.compare import Program
 
@@ -118,16 +107,13 @@ def bind_arguments(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[
 
 def python_signature(signature: Signature) -> inspect.Signature:
     """Returns the spec's parameters as Python's own signature object."""
-    kinds = {
-        ParamKind.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,
-        ParamKind.POSITIONAL_OR_KEYWORD: inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        ParamKind.VAR_POSITIONAL: inspect.Parameter.VAR_POSITIONAL,
-        ParamKind.KEYWORD_ONLY: inspect.Parameter.KEYWORD_ONLY,
-        ParamKind.VAR_KEYWORD: inspect.Parameter.VAR_KEYWORD,
-    }
     return inspect.Signature(
         [
-            inspect.Parameter(param.name, kinds[param.kind], default=None if param.default else inspect.Parameter.empty)
+            inspect.Parameter(
+                param.name,
+                getattr(inspect.Parameter, param.kind.name),  # the kinds are named as Python names them
+                default=None if param.default else inspect.Parameter.empty,
+            )
             for param in signature.params
         ]
     )
@@ -137,6 +123,8 @@ def at_structure(
     signature: Signature, arguments: Mapping[str, Any] | None, is_tensor: Callable[[object], bool], report: Report
 ) -> Expanded | None:
     """IR → IR at one structure: ranks, lengths and None-ness as the arguments have them."""
+    from .ir.expand import expand
+
     return expand(signature, arguments, is_tensor=is_tensor, report=report)
 
 
@@ -158,6 +146,7 @@ def lower(
 
 def json_text(signatures: Sequence[Signature]) -> str:
     """IR → JSON: of one signature its own document, of several a module's."""
+    from .ir import Module
     from .ir.json import to_json
 
     return to_json(signatures[0] if len(signatures) == 1 else Module(tuple(signatures)))
@@ -181,6 +170,8 @@ def source_text(signature: Signature, report: Report) -> str | None:
 
 def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, int]:
     """Returns the value that each ``const X = _`` has in ``arguments``: read off dims, scalars and lengths."""
+    from .ir import VariableKind
+
     consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
     if not consts:
         return {}
@@ -259,6 +250,8 @@ def select(signature: Signature, name: str, report: Report) -> Selected | None:
                 help="lower the `where` part, without `case=`",
             )
             return None
+    from .ir import Constraint
+
     constraints = [*signature.constraints, *alternative.constraints]
     constraints += [
         Constraint(_negation(other), None, text=f"not {other.name or 'an earlier case'}", span=other.span)
@@ -272,6 +265,8 @@ def select(signature: Signature, name: str, report: Report) -> Selected | None:
 
 
 def _negation(alternative: Alternative) -> Predicate:
+    from .ir import And, Not
+
     predicates = tuple(constraint.predicate for constraint in alternative.constraints)
     return Not(predicates[0] if len(predicates) == 1 else And(predicates))
 
@@ -284,7 +279,6 @@ def raise_if_wrong(report: Report) -> None:
 
 __all__ = [
     "Selected",
-    "Signature",
     "at_structure",
     "bind_arguments",
     "check",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from .. import pipeline
 from ..diagnostics import Report
-from ..pipeline import Signature
 from .common import const_option, fail, read_specs, say, show, split_target
+
+if TYPE_CHECKING:
+    from ..pipeline import Signature
 
 
 @click.command("lower", short_help="Print Python that builds torch's ShapesSpec.")
