@@ -6,6 +6,7 @@ import itertools
 import statistics
 import timeit
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import shapedsl as sd
 
@@ -111,7 +112,8 @@ def _calls() -> Iterator[Row]:
 
     spec = sd.loads(FIRST_FILE)["project"]
     checked = sd.compile(work, spec)
-    bare = t.compile(work_too, dynamic_shapes=spec.to_torch(), fullgraph=True, isolate_recompiles=True)
+    options: dict[str, Any] = {"isolate_recompiles": True}  # torch's overloads do not know it
+    bare = t.compile(work_too, dynamic_shapes=spec.to_torch(), fullgraph=True, **options)
     checked(x, w), bare(x, w)
     ours, theirs = _fastest(lambda: checked(x, w), lambda: bare(x, w), 1000)
     yield Row(
