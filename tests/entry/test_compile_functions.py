@@ -139,6 +139,26 @@ def test_partials() -> None:
     assert graphs.count == 1
 
 
+def test_a_partial_obeys_the_whole_functions_spec() -> None:
+    def scaled(x: Any, w: Any, scale: float = 1.0) -> Any:
+        return x @ w * scale
+
+    text = "def scaled(x: Tensor[B, D], w: Tensor[D, D], scale = _): ..."
+    w = ones(2, 2)
+    for partial, args in (
+        (functools.partial(scaled, scale=2.0), (w,)),
+        (functools.partial(functools.partial(scaled, w=w), scale=2.0), ()),
+    ):
+        torch._dynamo.reset()
+        run, graphs = compiled(partial, text)
+        assert [run(ones(size, 2), *args)[0, 0].item() for size in (2, 3, 4)] == [4.0, 4.0, 4.0]
+        assert graphs.count == 1
+        assert run(ones(2, 2), *args, scale=3.0)[0, 0] == 6.0  # a bound keyword may be overridden
+    with pytest.raises(ShapeError) as caught:
+        compiled(functools.partial(scaled, scale=2.0), "def scaled(xx: Tensor[B, D], w: Tensor[D, D]): ...")
+    assert caught.value.code == "unknown-parameter"
+
+
 class Scaler:
     def __init__(self, scale: float) -> None:
         self.scale = scale
