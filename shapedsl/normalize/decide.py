@@ -166,7 +166,7 @@ class _Search:
             _Undecided, OutOfBudget: Neither was found.
         """
         flat = list(dict.fromkeys(part for each in predicates for part in split(each)))
-        self.budget.spend(10 * len(flat) + 10)
+        self.budget.spend(30 * len(flat) + 30)  # `propagate` costs about as much
         if FALSE in flat:
             return None
         open_variables = [v for v in self.variables if v.name not in fixed]
