@@ -124,7 +124,7 @@ def _closure(function: Any) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # noqa: PERF203  # not assigned yet
+        except ValueError:  # not assigned yet
             continue
 
 
