@@ -6,7 +6,7 @@ What the spec states, or what follows from it, is no finding: ``A == B`` in a pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..diagnostics import Report
@@ -14,7 +14,7 @@ from ..ir import COMPARISONS, Compare, Const, Predicate, Var
 from ..ir.expanded import Lowered
 from ..ir.walk import substitute
 from ..ir.write import write_predicate
-from .program import Demand, demands
+from .program import Demand, demands, plain
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -52,7 +52,10 @@ def compare(
     ]
     meanings = {variable.name: variable.meaning for variable in lowered.variables}
     given: tuple[Predicate, ...] = (*known, *(substitute(each, meanings) for each in lowered.assumptions))
+    stated = _Stated(lowered, given)
     for demand in demands(program, lowered):
+        if stated.covers(demand.predicate):
+            continue  # most demands: deciding each would take its time
         refuted = refute(demand.predicate, given)
         if refuted is None:
             continue
@@ -79,6 +82,27 @@ def compare(
                 ),
                 witness=tuple(sorted(refuted.items())),
             )
+
+
+class _Stated:
+    """What was lowered, word for word: ranges, residues and assumptions. It needs no proof that the spec implies it."""
+
+    def __init__(self, lowered: Lowered, given: Iterable[Predicate]) -> None:
+        stated = [constraint.predicate for constraint in lowered.expanded.signature.constraints]
+        self.predicates = {plain(each) for each in (*given, *stated)}
+        self.ranges = {variable.meaning: (variable.low, variable.high) for variable in lowered.variables}
+
+    def covers(self, predicate: Predicate) -> bool:
+        match predicate:
+            case Compare(op=op, left=left, right=Const(value=value)) if left in self.ranges:
+                low, high = self.ranges[left]
+                if (op.name == ">=" and low is not None and low >= value) or (
+                    op.name == "<=" and high is not None and high <= value
+                ):
+                    return True
+            case _:
+                pass
+        return predicate in self.predicates
 
 
 def _headline(demand: Demand, text: str) -> str:

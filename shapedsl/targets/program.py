@@ -65,9 +65,9 @@ def demands(program: ExportedProgram | GraphModule, lowered: Lowered) -> tuple[D
     found: dict[Predicate, Demand] = {}
     for demand in reader.read():
         for predicate in _conjuncts(demand.predicate):
-            plain = _plain(predicate)
-            if not _is_trivial(plain):
-                found.setdefault(plain, replace(demand, predicate=plain))
+            said = plain(predicate)
+            if not _is_trivial(said):
+                found.setdefault(said, replace(demand, predicate=said))
     return tuple(found.values())
 
 
@@ -300,7 +300,7 @@ def _conjuncts(predicate: Predicate) -> Iterator[Predicate]:
         yield predicate
 
 
-def _plain(predicate: Predicate) -> Predicate:
+def plain(predicate: Predicate) -> Predicate:
     """Returns ``predicate`` in the form that says the same things once: ``N >= 6`` for ``N > 5``."""
     match predicate:
         case Compare(op=op, left=left, right=Const(value=value)) if op.name in ("<", ">"):
@@ -319,7 +319,7 @@ def _plain(predicate: Predicate) -> Predicate:
 
 
 def _divisor(predicate: Predicate) -> int | None:
-    match _plain(predicate):
+    match plain(predicate):
         case Compare(left=Apply(op=op, args=(_, Const(value=value)))) if op.name == "%":
             return value
         case _:

@@ -252,7 +252,7 @@ def test_a_branch_on_an_open_size_is_told_in_the_users_names(strict: bool) -> No
         export(f, (ones(4, 3), ones(3)), {}, lowered, strict=strict)
     (finding,) = caught.value.diagnostics
     assert finding.code == "data-dependent"
-    assert finding.message == "the program asks whether `2 * N > S`, which the spec leaves open"
+    assert finding.message == "the program asks whether `S < 2 * N`, which the spec leaves open"
     assert finding.notes[0].endswith("in f: if y.shape[0] * 2 > x.shape[1]:")
     assert set(finding.notes[1:]) == {"N is y.shape[0]", "S is x.shape[1]"}
     assert caught.value.__cause__ is not None
