@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ...diagnostics import Report
-from ...ir import ParamKind, Signature
+from ...ir import AnyType, ParamKind, Signature
 from ...runtime.parameters import REQUIRED, Parameter, of_python, of_spec
 
 
@@ -25,41 +25,44 @@ def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Par
         signature: Its spec.
 
     Raises:
-        ShapeError: ``unknown-parameter``: torch would ignore what is said about it. What a partial has
-            bound is none: it is static, and what the spec says of it is left out.
+        ShapeError: ``unknown-parameter``: torch would ignore what is said about it. So it would of a type for
+            what a partial has bound.
     """
+    of_function, keywords = _partials(target)
+    spoken = {param.name for param in signature.params if not isinstance(param.type, AnyType)}
     try:
         found = of_python(inspect.signature(getattr(target, "forward") if _is_module(target) else target))  # noqa: B009
     except (TypeError, ValueError):
-        return _left_open(target, of_spec(signature))
-    names = {param.name for param in found} | _of_partials(target)
+        left = of_spec(signature)
+        _report_unknown(signature, [param.name for param in left if param.name in keywords], [p.name for p in left])
+        return left
+    names = {param.name for param in found}
     kinds = {param.kind for param in found}
-    unknown = [param for param in signature.params if param.name not in names and param.name != signature.receiver]
+    refused = [name for name in spoken if name in keywords or (name in of_function and name not in names)]
+    unknown = [param for param in signature.params if param.name not in names | of_function | {signature.receiver}]
     if unknown and kinds <= {ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD} and ParamKind.VAR_POSITIONAL in kinds:
         return of_spec(signature)
     if unknown and ParamKind.VAR_KEYWORD in kinds:
         named = [Parameter(param.name, ParamKind.KEYWORD_ONLY) for param in unknown]
-        return (*found[:-1], *named, found[-1])
-    if unknown:
-        _report_unknown(signature, unknown_names=[param.name for param in unknown], names=[p.name for p in found])
+        found, unknown = (*found[:-1], *named, found[-1]), []
+    _report_unknown(
+        signature, [*refused, *(param.name for param in unknown)], [p.name for p in found if p.name not in keywords]
+    )
     return found
 
 
-def _left_open(target: Callable[..., Any], parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """Returns the parameters that a partial of a builtin still takes."""
-    if not isinstance(target, functools.partial):
-        return parameters
-    inner = _left_open(target.func, parameters)
-    return tuple(param for param in inner[len(target.args) :] if param.name not in target.keywords)
-
-
-def _of_partials(target: Any) -> set[str]:
-    """Returns the parameters of the function behind a partial, bound or not; of another callable, none."""
+def _partials(target: Any) -> tuple[set[str], set[str]]:
+    """Returns the parameters of the function behind a partial, and the keywords that it has bound."""
     names: set[str] = set()
+    keywords: set[str] = set()
     while isinstance(target, functools.partial):
+        keywords.update(target.keywords)
         target = target.func
-        names.update(inspect.signature(target).parameters)
-    return names
+        try:
+            names.update(inspect.signature(target).parameters)
+        except (TypeError, ValueError):  # a builtin
+            break
+    return names, keywords
 
 
 def call_signature(target: Callable[..., Any], signature: Signature) -> inspect.Signature:
