@@ -70,6 +70,18 @@ def test_parameters_at_column_zero_begin_no_statement() -> None:
     assert module(text) == module("def f(where: Tensor[B], dim: Tensor[B]): ...")
 
 
+def test_what_leans_on_a_broken_declaration_is_left_out_silently() -> None:
+    text = (
+        "let S = 2 *\nconst K = \ntype P[N] = (\nlet T = S + 1\n\ndef f(x: Tensor[B, S]): ...\ndef g(x: P[B]): ...\n"
+        "def h(x: Tensor[B]): where B < K\ndef i(x: Tensor[T]): ...\ndef j(x: Tensor[B]): ...\nwhere S < 3, B < 2\n"
+    )
+    assert recovered(text) == (["j"], [1, 2, 3])
+
+
+def test_no_complaint_about_a_where_whose_def_is_broken() -> None:
+    assert recovered("where B < 3\ndef f(x: Tensor[B): ...\n") == ([], [2])
+
+
 @pytest.mark.parametrize(
     "text",
     [

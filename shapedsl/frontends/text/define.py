@@ -29,7 +29,7 @@ from .build_statements import RECEIVERS
 from .clauses import constraints, read_body
 from .expand import Expander, declaration_of
 from .expand_types import TypeExpander
-from .limits import UnreadableError
+from .limits import LeansOnBrokenError, UnreadableError
 from .scope import Entry, Scope, SizeEntry
 from .syntax import ConstStatement, Def, Let, SizesStatement, TypeStatement, Where
 
@@ -60,7 +60,7 @@ class Definer:
         try:
             return self.define(definition, prefix, extra)
         except UnreadableError as error:
-            self.report.error(error.code, error.message, at=error.span)
+            error.tell(self.report)
             params = tuple(Param(p.name, AnyType(), p.kind, p.default, p.span) for p in definition.params)
             return Signature(prefix + definition.name.text, params, span=definition.span)
 
@@ -82,6 +82,9 @@ class Definer:
             scope.declare(local)
         expander = TypeExpander(scope)
         found: dict[str, Entry | None] = {name: scope.find(name) for name in definition.names}
+        for name in scope.session.broken & found.keys():
+            if found[name] is None:
+                raise LeansOnBrokenError(name)
         expand = definition.pending or any(
             entry is not None and not isinstance(entry, SizeEntry) for entry in found.values()
         )

@@ -32,6 +32,7 @@ from ...ir import (
 )
 from ..assemble import Declaration
 from . import limits, sizes
+from .limits import LeansOnBrokenError
 from .scope import ConstEntry, Entry, LetEntry, Scope, SizeEntry
 from .syntax import SIZES, Bound, InSet, Multiple, MultipleOf, Name, Pair
 
@@ -90,14 +91,20 @@ class Expander:
             self.report.error("type-arity", f"`{name}` stands in an expression, so it is a size", at=dim.span)
             return Const(1, use.span)
         entry = self.scope.find(name)
+        if entry is None and name in self.scope.session.broken:
+            raise LeansOnBrokenError(name)
         if entry is None or type(entry) is SizeEntry:
             self.reach(name, entry, use.span)
             return use
         if isinstance(entry, ConstEntry):
             value = const_value(entry)
+            if entry.broken:
+                raise LeansOnBrokenError(name)
             return Const(1 if value is None else value, use.span)
         if isinstance(entry, LetEntry):
             size = let_size(entry)
+            if entry.broken:
+                raise LeansOnBrokenError(name)
             self.lets += entry.lets
             self.scope.session.spend(entry.nodes, use.span or entry.name.span)
             for reached, meant in entry.reaches.items():
@@ -231,6 +238,7 @@ def const_value(entry: ConstEntry) -> int | None:
     expression = entry.expression
     value = entry.scope.session.evaluate(entry.name.span, lambda: Expander(entry.scope).integer(expression, "a const"))
     entry.busy = False
+    entry.broken = value is None
     entry.value = 1 if value is None else value  # 1: so that the error is said once
     return entry.value
 
@@ -248,7 +256,9 @@ def let_size(entry: LetEntry) -> Size:
     made: Size | None = entry.scope.session.evaluate(entry.name.span, lambda: expander.size(entry.statement.value))
     entry.busy = False
     size: Size = Const(1, entry.name.span)
-    if made is not None and not sizes.is_too_large(made, entry.name.span, report):
+    if made is None or sizes.is_too_large(made, entry.name.span, report):
+        entry.broken = True
+    else:
         size = made
     entry.size = size
     entry.nodes = sizes.depth_and_nodes(size)[1]

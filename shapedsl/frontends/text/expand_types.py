@@ -37,7 +37,7 @@ from ...ir.dtypes import ALIASES, DTYPES, FAMILIES
 from . import limits
 from .build_types import length
 from .expand import Expander
-from .limits import fail
+from .limits import LeansOnBrokenError, fail
 from .scope import Entry, Scope, SizeEntry, TypeEntry
 from .syntax import TypeUse
 
@@ -113,6 +113,8 @@ class TypeExpander(Expander):
     def _use(self, use: TypeUse) -> Type:
         """Returns what a declared type or dtype stands for, its size parameters bound."""
         entry = self.scope.find(use.name.text)
+        if entry is None and use.name.text in self.scope.session.broken:
+            raise LeansOnBrokenError(use.name.text)
         if not isinstance(entry, TypeEntry):
             self._unknown_type(use, entry)
             return AnyType(use.span)

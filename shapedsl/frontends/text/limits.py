@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from ...diagnostics import Span
+from ...diagnostics import Report, Span
 
 TEXT: Final = 32 * 1024 * 1024  # code points in a file
 BRACKETS: Final = 100  # open at once
@@ -38,6 +38,20 @@ class UnreadableError(Exception):
         self.code = code
         self.message = message
         self.span = span
+
+    def tell(self, report: Report) -> None:
+        """Adds the finding to ``report``."""
+        report.error(self.code, self.message, at=self.span)
+
+
+class LeansOnBrokenError(UnreadableError):
+    """What uses a declaration that could not be read cannot be understood; the cause was told already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("syntax-error", f"`{name}` could not be read", None)
+
+    def tell(self, report: Report) -> None:
+        """Adds nothing."""
 
 
 def fail(code: str, message: str, span: Span | None) -> NoReturn:

@@ -18,7 +18,7 @@ from .limits import UnreadableError
 from .overrides import override
 from .parse import parse
 from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry
-from .syntax import Class, Def, Import, Language, Name, Statement, Where
+from .syntax import Broken, Class, Def, Import, Language, Name, Statement, Where
 
 VERSIONS = ("1",)
 
@@ -70,10 +70,13 @@ class _Reader:
                 self._own[name] = value
         self._unused = dict(self._others)
         self._order = 0
+        self._has_faults = False
 
     def module(self) -> Module:
         """Returns the file's signatures."""
+        errors = len(self._report.errors)
         statements: list[Statement] = parse(self._source, self._report, "file")
+        self._has_faults = len(self._report.errors) > errors
         scope = Scope(self._session)
         try:
             self._declare_main(scope, statements)
@@ -87,7 +90,7 @@ class _Reader:
             _evaluate(scope)
             self._signatures(statements, scope)
         except UnreadableError as error:  # the budget is used up
-            self._report.error(error.code, error.message, at=error.span)
+            error.tell(self._report)
         return Module(tuple(self._made.values()), self._source.span(0, len(self._source.text)))
 
     # ---------------------------------------------------------------------------- declarations
@@ -105,6 +108,8 @@ class _Reader:
         for position, statement in enumerate(statements):
             if isinstance(statement, Import):
                 self._import(scope, statement, base)
+            elif isinstance(statement, Broken):
+                self._session.broken |= statement.names
             elif isinstance(statement, Language):
                 self._language(statement, first=position == 0, again=seen_language)
                 seen_language = True
@@ -127,8 +132,7 @@ class _Reader:
         imported = self._importer.scope(statement, base)
         if imported is None:
             self._unused.pop(statement.path, None)
-            for name in statement.names:  # so that each use of them is not an error too
-                scope.entries.setdefault(name.text, ConstEntry(name, Scope(self._session), None, 1))
+            self._session.broken.update(name.text for name in statement.names)
             return
         overrides = self._unused.pop(statement.path, None)
         if overrides is not None:
@@ -141,6 +145,8 @@ class _Reader:
                 scope.add(name.text, entry, name.span)
 
     def _unknown_import(self, name: Name, statement: Import, imported: Scope) -> None:
+        if name.text in self._session.broken:
+            return
         from difflib import get_close_matches  # only a wrong name needs it
 
         close = get_close_matches(name.text, imported.entries, 1)
@@ -189,12 +195,15 @@ class _Reader:
         for statement in statements:
             if isinstance(statement, Where):
                 self._order += 1
-                found.append(SharedWhere(statement, scope, self._order))
+                try:
+                    found.append(SharedWhere(statement, scope, self._order))
+                except UnreadableError as error:
+                    error.tell(self._report)
         return found
 
     def _check_wheres(self, wheres: list[SharedWhere]) -> None:
         for where in wheres:
-            if not where.used and where.reaches:
+            if not where.used and where.reaches and not self._has_faults:  # the def that binds them may be broken
                 names = ", ".join(f"`{name}`" for name in sorted(where.reaches))
                 self._report.error(
                     "unbound-name",
@@ -211,7 +220,7 @@ class _Reader:
         except UnreadableError as error:
             if self._session.budget < 0:
                 raise
-            self._report.error(error.code, error.message, at=error.span)
+            error.tell(self._report)
             return
         if prefix == "?.":
             return  # its class could not be read, so it has no name

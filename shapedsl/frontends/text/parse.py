@@ -20,6 +20,7 @@ from .automaton import Automaton, SyntaxFault
 from .build_statements import BROKEN, Builder
 from .lexer import column_of
 from .limits import UnreadableError
+from .syntax import Broken
 from .tables import Tables, load
 
 _IN_LINES: Final = ("file", "clauses_fragment")  # the start rules of texts that are made of lines
@@ -36,6 +37,7 @@ _CHUNK: Final = re.compile(
     )""",
     re.VERBOSE | re.MULTILINE,
 )
+_DECLARED: Final = re.compile(r"\s*(?:let|const|type)[ \t]+([A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*)", re.ASCII)
 _STAND_INS: Final = {
     "def": [("def", "def"), ("NAME", BROKEN), ("(", "("), (")", ")"), (":", ":")],
     "class": [("class", "class"), ("NAME", BROKEN), (":", ":")],
@@ -86,7 +88,7 @@ def parse(source: Source, report: Report, start: str, *, column: int = 0) -> Any
 
 def _report(error: SyntaxFault | UnreadableError, source: Source, report: Report, chunk: tuple[int, int]) -> None:
     if isinstance(error, UnreadableError):
-        report.error(error.code, error.message, at=error.span)
+        error.tell(report)
     else:
         from .syntax_errors import explain  # most files have no error
 
@@ -101,6 +103,8 @@ class _Recovery:
         self.report = report
         self.automaton = Automaton(tables(), _PersistentBuilder(source, report), start, column)
         self.errors = 0
+        self.is_file = start == "file"
+        self.broken: set[str] = set()  # lets, consts and types that could not be read
 
     def run(self) -> Any:
         """Returns what could be read."""
@@ -125,7 +129,8 @@ class _Recovery:
             automaton.feed("$END", "", len(text), len(text))
         except SyntaxFault:  # a body of which no clause could be read
             return []
-        return automaton.values[-1]
+        result = automaton.values[-1]
+        return [*result, Broken(frozenset(self.broken))] if self.broken and self.is_file else result
 
     def _column(self, offset: int) -> int:
         text = self.source.text
@@ -156,6 +161,9 @@ class _Recovery:
         except (SyntaxFault, UnreadableError) as error:
             self._restore(saved)
             self.errors += 1
+            declared = _DECLARED.match(text, start, end)
+            if declared:
+                self.broken.update(name.strip() for name in declared[1].split(","))
             _report(error, self.source, self.report, (start, end))
             if following > column:
                 self._stand_in(text[start:end].split(None, 1)[0].rstrip(":"), end)

@@ -33,13 +33,19 @@ class SizeEntry:
 
 @dataclass(slots=True, eq=False)
 class ConstEntry:
-    """A ``const`` with a value, or one that was overridden; ``value`` is None until evaluated."""
+    """A ``const`` with a value, or one that was overridden.
+
+    Attributes:
+        value: None until evaluated.
+        broken: It has no value, and that was told.
+    """
 
     name: Name
     scope: Scope
     expression: Size | None
     value: int | None = None
     busy: bool = False
+    broken: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +56,7 @@ class LetEntry:
         reaches: The names in ``size`` and the entries they mean; None for an undeclared name.
         lets: The lets it came by, itself first.
         nodes: How many nodes ``size`` has.
+        broken: It has no value, and that was told.
     """
 
     name: Name
@@ -60,6 +67,7 @@ class LetEntry:
     lets: tuple[LetEntry, ...] = ()
     nodes: int = 1
     busy: bool = False
+    broken: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -79,11 +87,18 @@ T = TypeVar("T")
 
 
 class Session:
-    """What one `read` shares: the report, and how much expansion may still produce."""
+    """What one `read` shares.
+
+    Attributes:
+        report: Receives every finding.
+        budget: How many nodes declarations may still expand to.
+        broken: Names of lets, consts and types that could not be read.
+    """
 
     def __init__(self, report: Report) -> None:
         self.report = report
         self.budget = limits.BUDGET
+        self.broken: set[str] = set()
         self._depth = 0
 
     def spend(self, nodes: int, at: Span) -> None:
@@ -107,7 +122,7 @@ class Session:
                 fail("input-too-large", f"definitions that lean on each other more than {limits.DEPTH} deep", at)
             return function()
         except UnreadableError as error:
-            self.report.error(error.code, error.message, at=error.span)
+            error.tell(self.report)
             return None
         finally:
             self._depth -= 1

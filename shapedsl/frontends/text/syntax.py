@@ -254,6 +254,12 @@ class Def:
     receiver: str | None = None
 
 
+class Broken(NamedTuple):
+    """What stands for the lets, consts and types of a file that could not be read."""
+
+    names: frozenset[str]
+
+
 @dataclass(slots=True, eq=False)
 class Class:
     """``class …``."""
@@ -263,4 +269,4 @@ class Class:
     span: Span
 
 
-Statement: TypeAlias = "Language | Import | Declaration | Def | Class"
+Statement: TypeAlias = "Language | Import | Declaration | Def | Class | Broken"
