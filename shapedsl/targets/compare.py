@@ -44,8 +44,11 @@ def compare(
             warnings ``undecided``.
         allowed: Codes of the first three that are not reported.
     """
-    signature = lowered.expanded.signature
-    spans = {leaf.place(axis): leaf.span for leaf in lowered.expanded.leaves for axis in range(len(leaf.dims))}
+    spans = {
+        leaf.place(axis): dim.span or leaf.span
+        for leaf in lowered.expanded.leaves
+        for axis, dim in enumerate(leaf.dims)
+    }
     # what was taken from the example, and what was lowered: the program may rely on it
     known = [
         Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
@@ -62,7 +65,7 @@ def compare(
         given += (demand.predicate,)  # what follows from a finding is none of its own
         text = write_predicate(demand.predicate)
         notes = [] if demand.line is None else [f"needed by {demand.line}"]
-        at = next((spans.get(place) for place in demand.places), None)
+        at, *also = [spans.get(place) for place in demand.places] or [None]
         if isinstance(refuted, str):
             message = f"could not prove that the spec implies `{text}`, which the program demands"
             report.warning("undecided", message, at=at, note=[*notes, refuted])
@@ -74,7 +77,7 @@ def compare(
                 demand.code,
                 _headline(demand, text),
                 at=at,
-                label=f"of `{signature.name}`" if at is not None else "",
+                also=[(span, "") for span in also],
                 note=notes,
                 help=(
                     f"add `where {text}` to the spec, or change the program",
@@ -108,8 +111,8 @@ class _Stated:
 def _headline(demand: Demand, text: str) -> str:
     match demand:
         case Demand(code="merged-dims", places=(first, second)):
-            return f"the program made {first} and {second} one size: `{text}`"
+            return f"the program made `{first}` and `{second}` one size: `{text}`"
         case Demand(code="specialized-dim", places=(place,)):
-            return f"the program pinned {place}: `{text}`"
+            return f"the program pinned `{place}`: `{text}`"
         case _:
             return f"the program demands `{text}`, which the spec does not imply"

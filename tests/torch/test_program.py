@@ -224,7 +224,7 @@ def test_a_finding_says_where_and_shows_sizes() -> None:
     report = Report()
     compare_program(program, two(), refute_by_search(two()), report)
     (finding,) = report
-    assert finding.message == "the program made x.shape[0] and y.shape[0] one size: `A == B`"
+    assert finding.message == "the program made `x.shape[0]` and `y.shape[0]` one size: `A == B`"
     assert finding.witness == (("A", 0), ("B", 1))
     assert any("in forward: return x * 2 + y" in note for note in finding.notes)
     assert finding.helps[0] == "add `where A == B` to the spec, or change the program"
