@@ -180,7 +180,7 @@ def _checked(function: Any) -> Any:
     def checked(*args: Any, **kwargs: Any) -> Any:
         nonlocal checker
         torch = sys.modules.get("torch")
-        if torch is None or not torch.compiler.is_compiling():
+        if torch is None or not torch.compiler.is_dynamo_compiling():  # True only where dynamo traces
             if checker is None:
                 from .api.entries import checker_of
 

@@ -195,12 +195,15 @@ def _lower_example(
 
 
 def checker_of(fn: Callable[..., Any]) -> Callable[..., None]:
-    """Returns the check of a call of ``fn`` by its own spec.
+    """Returns the check of a call of ``fn`` by its own spec; inside a trace it does nothing.
 
     Raises:
         ShapeError: ``fn`` has no spec, or a wrong one.
     """
-    return _checker(as_spec(None, fn), fn)
+    check = _checker(as_spec(None, fn), fn)
+    from ..targets.tracing import outside_traces
+
+    return outside_traces(check)
 
 
 def lower_expanded(expanded: Expanded, statics: Mapping[str, int], allow_negative_ints: bool) -> Lowered:

@@ -27,6 +27,7 @@ from ...runtime.guard import Guard
 from ...runtime.parameters import OMITTED, REQUIRED, Parameter, header, passed
 from ..errors import trace_failure
 from ..shapes_spec import write
+from ..tracing import traced_test
 from .demands import demand_failure, note_symbols
 from .shift import shift
 from .source import entry_function
@@ -61,15 +62,15 @@ class Artifacts:
 
     def prologue(self, code: Code) -> list[str]:
         """Returns the lines that leave a call to whoever is compiling around it."""
-        is_compiling = code.use(torch.compiler.is_compiling, "is_compiling")
+        traced = traced_test(code)
         target = code.use(self.target, "target")
         secret = [param for param in self.parameters if param.default is OMITTED]
         if not secret:
-            return [f"if {is_compiling}(): return {target}({passed(self.parameters)})"]
+            return [f"if {traced}: return {target}({passed(self.parameters)})"]
         omitted = code.use(OMITTED, "omitted")
         kwargs = code.local()
         lines = [
-            f"if {is_compiling}():",
+            f"if {traced}:",
             f"    if {' and '.join(f'{param.spelled} is not {omitted}' for param in secret)}:",
             f"        return {target}({passed(self.parameters)})",
             f"    {kwargs} = {{}}",

@@ -7,7 +7,7 @@ reports a bug of its own; so sizes are checked first. What a graph depends on be
 After, for two tensors (names shortened)::
 
     def project(x, w):
-        if is_compiling(): return target(x, w)      # inside someone else's graph
+        if …: return target(x, w)                    # inside someone else's graph
         try: ...                                     # the check of `runtime.guard`
         except Exception: explain(x, w); raise
         try: return run(x, w)                        # torch's compiled function

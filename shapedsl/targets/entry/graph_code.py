@@ -12,7 +12,7 @@ Before (what make_fx leaves)::
 After::
 
     def forward(self, x, **rest):
-        if not torch.compiler.is_compiling(): _s_graph.values[0]([x, rest], x, **rest)
+        if not (…): _s_graph.values[0]([x, rest], x, **rest)      # not inside another trace
         x_1, rest_z_1, = fx_pytree.tree_flatten_spec([x, rest, ()], self._in_spec)
 """
 
@@ -26,6 +26,7 @@ from torch.fx.graph import _PyTreeCodeGen
 
 from ...runtime.code import Code
 from ...runtime.parameters import Parameter, header, passed
+from ..tracing import traced_test
 
 
 class _Head(Code):
@@ -59,13 +60,14 @@ class CheckedCodeGen(_PyTreeCodeGen):
         self.declared = ", ".join(filter(None, ("self", header(parameters, head))))
         arguments = ", ".join(filter(None, (f"[{', '.join(self.names)}]", passed(parameters))))
         self.call = f"{head.use(check, 'check')}({arguments})"
+        self.traced = traced_test(head)
         self.scope_name = f"{head.prefix}graph"
         self.values = head.values
 
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False) -> str:
         """Returns the text of the function's head."""
         text = f"def {self._func_name}({self.declared}){maybe_return_annotation}:\n"
-        text += f"    if not torch.compiler.is_compiling(): {self.call}"
+        text += f"    if not ({self.traced}): {self.call}"
         if free_vars:
             text += self.gen_var_bindings([*self.names, "()"], free_vars, expanded_def)
         return text
