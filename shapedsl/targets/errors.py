@@ -8,6 +8,11 @@ of failure are translated, and everything else is left as it is:
       GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq(u0, 1)
       → error[data-dependent]: the program asks whether `S == 1`, which the spec leaves open
 
+  or a size that has to be a number, as in ``range(x.shape[0])``::
+
+      GuardOnDataDependentSymNode: Could not extract specialized integer from data-dependent expression u0
+      → error[data-dependent]: the program needs the number `S` itself, which the spec leaves open
+
 - *while running* a program, an input outside the spec::
 
       AssertionError: Guard failed: y.size()[0] == 2*x.size()[0]
@@ -24,12 +29,12 @@ from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
-from ..ir import Size, Var
+from ..ir import Predicate, Size, Var
 from ..ir.expanded import Lowered
 from ..ir.walk import free_vars
 from ..ir.write import write_dim, write_predicate
 from .printed import read_printed
-from .symbolic import Unreadable, negated, read_predicate
+from .symbolic import Unreadable, negated, read_predicate, read_size
 
 _ASSERTION = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?)(?: on node '.*')?\s*$", re.DOTALL)
 _GUARD = re.compile(r"Guard failed: (?P<condition>.+)")
@@ -52,22 +57,45 @@ def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
     if environment is None:
         return None
     meanings = spec_symbols(environment, lowered)
+    asked = environment.replace(condition)
     try:
-        predicate = read_predicate(environment.replace(condition), meanings.get)
+        if not (asked.is_Relational or asked.is_Boolean):
+            size = read_size(asked, meanings.get)
+            message, helps = _needs_number(size)
+            names = list(dict.fromkeys(free_vars(size)))
+        else:
+            predicate = read_predicate(asked, meanings.get)
+            message, helps = _asks(predicate)
+            names = list(dict.fromkeys(free_vars(predicate)))
     except Unreadable:  # a symbol that comes from data (`.item()`): the spec has no say
         return None
-    text = write_predicate(predicate)
-    names = list(dict.fromkeys(free_vars(predicate)))
     notes = [note for name in names if (note := _binding(name, lowered)) is not None]
     where = _user_line(error)
     if where is not None:
         notes.insert(0, where)
-    helps = (
+    return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=tuple(notes), helps=helps)])
+
+
+def _asks(predicate: Predicate) -> tuple[str, tuple[str, ...]]:
+    """Returns the message and the cures of a branch on ``predicate``."""
+    text = write_predicate(predicate)
+    return f"the program asks whether `{text}`, which the spec leaves open", (
         f"add `where {write_predicate(negated(predicate))}` or `where {text}`, if that is all the program is for",
         "two cases of the spec, one for each, give two programs",
     )
-    message = f"the program asks whether `{text}`, which the spec leaves open"
-    return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=tuple(notes), helps=helps)])
+
+
+def _needs_number(size: Size) -> tuple[str, tuple[str, ...]]:
+    """Returns the message and the cures of a use of ``size`` that only a number can serve."""
+    names = list(dict.fromkeys(free_vars(size)))
+    named = [name for name in names if name.isidentifier()]  # `batch[0]` and `?0` cannot be declared
+    static = "write a number" if named else "write a number or `_`"
+    if named:
+        static += f", or declare `const {', '.join(named)} = _`: each value is then a program of its own"
+    return f"the program needs the number `{write_dim(size)}` itself, which the spec leaves open", (
+        static,
+        "or let the program use the size as it is: `int()`, `range()`, `math.sqrt()` and indices of lists need a number",
+    )
 
 
 def run_failure(error: BaseException, symbols: Mapping[str, Size]) -> ShapeError | None:

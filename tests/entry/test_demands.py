@@ -48,6 +48,36 @@ def test_the_demand_is_told(
     run(*map(ones, good))
 
 
+@pytest.mark.parametrize(
+    ("target", "text", "good", "bad", "said"),
+    [
+        (lambda x: x + ones(4), "def f(x: Tensor[A]): ...", ones(4), ones(3), "`x.shape[0]`: `A == 4`"),
+        (
+            lambda x: x + ones(2, 4),
+            "def f(x: Tensor[?, 2 * A]): ...",
+            ones(2, 4),
+            ones(2, 6),
+            "`x.shape[1]`: `2 * A == 4`",
+        ),
+        (
+            lambda x: x["k"][0] + ones(4),
+            'def f(x: {"k": [Tensor[A]]}): ...',
+            {"k": [ones(4)]},
+            {"k": [ones(3)]},
+            '`x["k"][0].shape[0]`: `A == 4`',
+        ),
+    ],
+    ids=["bare", "derived", "nested"],
+)
+def test_a_pinned_size_is_told(target: Callable[..., Any], text: str, good: Any, bad: Any, said: str) -> None:
+    run, _ = compiled(target, text, backend="eager")
+    run(good)
+    with pytest.raises(ShapeError) as caught:
+        run(bad)
+    assert caught.value.code == "specialized-dim"
+    assert caught.value.diagnostics[0].message == f"the program pinned {said}"
+
+
 def test_plain_torch_says_that_it_has_a_bug() -> None:
     from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
 

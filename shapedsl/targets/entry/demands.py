@@ -4,6 +4,7 @@
 needs and tells of it at the call that fails, in its own names, as a bug of its own::
 
     AssertionError: Guard failed on the same frame it was created. This is a bug - please create an issue…
+    …Guard fail reason: 0/1: tensor 'x' size mismatch at index 0. expected 4, actual 3
     RuntimeError: Runtime assertion failed for expression Eq(Mod(u0, 4), 0)
 
 Since the call was checked against the spec before, the spec is what lacks something.
@@ -19,7 +20,7 @@ import torch
 from torch._guards import TracingContext
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
-from ...ir import Predicate, Size
+from ...ir import COMPARISONS, Apply, Compare, Const, Dim, Predicate, Size, Var
 from ...ir.expanded import Lowered
 from ...ir.walk import free_vars
 from ...ir.write import write_predicate
@@ -33,6 +34,7 @@ _GUARD: Final = re.compile(
 _ASSERTION: Final = re.compile(
     r"Runtime assertion failed for expression (?P<condition>.+?)(?: on node '.*')?\s*$", re.DOTALL
 )
+_PINNED: Final = re.compile(r"tensor '(?P<tensor>.+)' size mismatch at index (?P<axis>\d+)\. expected (?P<size>\d+),")
 _BARE: Final = re.compile(r"(?P<condition>[^\n]*\bu\d+\b[^\n]*)\s*$")  # what inductor says, without a word around it
 
 
@@ -67,6 +69,8 @@ def demand_failure(error: Exception, lowered: Lowered, symbols: Mapping[str, Siz
     if match is None:
         return None
     places = {leaf.place(axis): dim for leaf in lowered.expanded.leaves for axis, dim in enumerate(leaf.dims)}
+    if pinned := _PINNED.search(match["condition"]):
+        return _pin(pinned, places)
     condition = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", match["condition"]).strip()
 
     def lookup(operand: str) -> Size | None:
@@ -78,11 +82,25 @@ def demand_failure(error: Exception, lowered: Lowered, symbols: Mapping[str, Siz
     except Unreadable:
         if match.re is _BARE:
             return None
-        return _demand(condition, ())
+        if "mismatch" in condition:  # of strides and the like: no condition, and not about sizes
+            return _finding("extra-assumption", f"the program refuses a call that satisfies the spec: {condition}")
+        return _finding("extra-assumption", f"the program needs `{condition}`, which the spec does not promise")
     written = write_predicate(predicate)
-    return _demand(written, (f"add `where {written}`, or `Tensor[…]` dims that say so",))
+    message = f"the program needs `{written}`, which the spec does not promise"
+    return _finding("extra-assumption", message, f"add `where {written}`, or `Tensor[…]` dims that say so")
 
 
-def _demand(condition: str, helps: tuple[str, ...]) -> ShapeError:
-    message = f"the program needs `{condition}`, which the spec does not promise"
-    return ShapeError([Diagnostic("extra-assumption", Severity.ERROR, message, helps=helps)])
+def _pin(match: re.Match[str], places: Mapping[str, Dim]) -> ShapeError:
+    """Returns the finding for a size that became a number: torch guards it as a static one."""
+    tensor = re.sub(r"\['([^'\"\\]*)'\]", r'["\1"]', match["tensor"])
+    place = f"{tensor}.shape[{match['axis']}]"
+    dim = places.get(place)
+    if isinstance(dim, (Var, Apply)):
+        written = write_predicate(Compare(COMPARISONS["=="], dim, Const(int(match["size"]))))
+        help_ = f"add `where {written}` to the spec, or change the program"
+        return _finding("specialized-dim", f"the program pinned `{place}`: `{written}`", help_)
+    return _finding("specialized-dim", f"the program pinned `{place}`: it is {match['size']}")
+
+
+def _finding(code: str, message: str, *helps: str) -> ShapeError:
+    return ShapeError([Diagnostic(code, Severity.ERROR, message, helps=helps)])
