@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,16 +25,19 @@ def rows() -> Iterator[Row]:
                 "`import lark, click`",
                 libraries,
                 aim=aim,
+                clock=time.perf_counter,
             )
         yield compare(
             "`shapedsl check` of the first file, a whole process",
             process("-m", "shapedsl", "check", "first.shapes", cwd=folder),
             "`import lark, click, sympy`",
             process(code="import lark, click, sympy", cwd=folder),
+            clock=time.perf_counter,
         )
         yield compare(
             "`import shapedsl`, a whole process",
             process(code="import shapedsl", cwd=folder),
             "an empty process",
             process(code="pass", cwd=folder),
+            clock=time.perf_counter,
         )
