@@ -37,6 +37,7 @@ from .algebra import TooLarge
 from .comparisons import FALSE
 from .components import components
 from .domains import Contradiction, Domains
+from .intervals import Bound
 from .linear import Budget, OutOfBudget, solve
 from .predicates import predicate_key, simplify_predicate, split
 from .propagate import propagate
@@ -290,9 +291,9 @@ def _of_one_dim(predicate: Predicate) -> Predicate:
     return map_sizes(predicate, single)
 
 
-def _width(domains: Domains, name: str) -> float:
+def _width(domains: Domains, name: str) -> Bound:
     domain = domains.domain(name)
-    return domain.high - domain.low
+    return inf if inf in (domain.high, -domain.low) else domain.high - domain.low
 
 
 def _choices(predicate: Predicate) -> tuple[Predicate, ...]:

@@ -1,6 +1,7 @@
 """What one variable can be: a range and a residue, and which constraints said so.
 
-A lattice: `Domains` only ever shrinks, so the order in which facts arrive does not matter.
+A lattice: `Domains` only ever shrinks, so the order in which facts arrive does not matter. Ends are within
+int64, as sizes and int arguments are, or infinite: ``B >= 2**64`` leaves nothing, ``B <= 2**64`` says nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from .intervals import Bound, Interval
 
 Reasons = frozenset[int]  # indices of constraints
 NOTHING: Reasons = frozenset()
+SMALLEST, LARGEST = -(2**63), 2**63 - 1  # every size and every int argument lies between
 LARGEST_MODULUS = 2**63
 
 
@@ -107,9 +109,9 @@ class Domains:
         """
         domain = self.domain(name)
         low, high = domain.low, domain.high
-        if interval.low > low:
+        if interval.low > low and interval.low >= SMALLEST:
             domain.low, domain.low_reasons = interval.low, reasons
-        if interval.high < high:
+        if interval.high < high and interval.high <= LARGEST:
             domain.high, domain.high_reasons = interval.high, reasons
         if (domain.low, domain.high) != (low, high):
             self._settle(name, domain)
@@ -142,7 +144,7 @@ class Domains:
             if domain.high != inf and (down := (int(domain.high) - domain.residue) % domain.modulus):
                 domain.high -= down
                 domain.high_reasons |= domain.residue_reasons
-        if domain.low > domain.high:
+        if domain.low > domain.high or domain.low > LARGEST or domain.high < SMALLEST:
             raise Contradiction(domain.low_reasons | domain.high_reasons, name)
         self.box[name] = Interval(domain.low, domain.high)
         self.changed[name] = None

@@ -1,7 +1,8 @@
 """Integer intervals: what a size can be when each variable has a range.
 
 Ends are ints, or ``±inf`` where there is no bound. The ends are sound, not always tight: the two
-uses of a variable in ``B * B`` are taken to be independent.
+uses of a variable in ``B * B`` are taken to be independent. No int meets a float but in a comparison:
+the bound of a power can be too large to become one.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Interval(NamedTuple):
 
     def plus(self, other: Interval) -> Interval:
         """Returns the sums."""
-        return Interval(self.low + other.low, self.high + other.high)
+        return Interval(_plus(self.low, other.low), _plus(self.high, other.high))
 
     def times(self, other: Interval) -> Interval:
         """Returns the smallest interval around the products."""
@@ -51,6 +52,12 @@ class Interval(NamedTuple):
 
 Box: TypeAlias = "Mapping[str, Interval]"  # variable -> its range; a name that is missing is unbounded
 EVERYTHING = Interval()
+
+
+def _plus(left: Bound, right: Bound) -> Bound:
+    if isinstance(left, float) or isinstance(right, float):  # an int may be too large to become a float
+        return left if isinstance(left, float) else right
+    return left + right
 
 
 def _times(left: Bound, right: Bound) -> Bound:

@@ -241,7 +241,8 @@ def _narrow_atom(domains: Domains, atom: Size, target: Interval, why: Reasons, d
         case Var(name=name) | Variadic(name=name):
             domains.restrict(name, target, why)
         case Apply(op=op, args=(dividend, Const(value=by))) if op.name == "//" and by > 0:
-            _narrow_size(domains, dividend, Interval(target.low * by, target.high * by + by - 1), why, depth + 1)
+            dividends = target.scaled(by).plus(Interval(0, by - 1))
+            _narrow_size(domains, dividend, dividends, why, depth + 1)
         case Apply(op=op, args=args) if op.name == "max" and target.high < inf:
             for arg in args:
                 _narrow_size(domains, arg, Interval(-inf, target.high), why, depth + 1)
