@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..diagnostics import Span
-from .dims import Dim, Predicate, Size
+from .dims import Dim, Predicate, Size, Var
 from .specs import Dtype, Path, Signature, VariableKind
+from .write_sizes import write_dim
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,21 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
+class Solution:
+    """How variables are computed that cannot be read off the dims as they are written.
+
+    Attributes:
+        definitions: Variable → its size over the names in ``readings``, sorted by name.
+        readings: ``(name, leaf, axis)``: the size on that axis of that leaf.
+        dims: The dims of each leaf in canonical form, without pinned and equal variables.
+    """
+
+    definitions: tuple[tuple[str, Size], ...]
+    readings: tuple[tuple[str, int, int], ...]
+    dims: tuple[tuple[Dim, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Expanded:
     """A signature at one structure.
 
@@ -48,6 +64,7 @@ class Expanded:
         structure: A hashable key: equal for arguments that give equal expansions.
         lengths: Each ``const n = _`` that names a sequence's length, with its value, sorted by name.
         ranks: Each variadic of known rank, with how many dims it stands for, sorted by name.
+        solution: Where reading dims one after the other does not give every variable; a check needs it then.
     """
 
     signature: Signature
@@ -56,6 +73,7 @@ class Expanded:
     structure: object = None
     lengths: tuple[tuple[str, int], ...] = ()
     ranks: tuple[tuple[str, int], ...] = ()
+    solution: Solution | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +94,13 @@ class TorchVariable:
     high: int | None
     hint: int | None
     meaning: Size
+
+    @property
+    def demand(self) -> str:
+        """How a user says that it is never negative: a declaration, of an expression an assumption."""
+        if isinstance(self.meaning, Var):
+            return f"declare `int {self.meaning.name} in [0, inf]`"
+        return f"add `where {write_dim(self.meaning)} >= 0`"
 
 
 @dataclass(frozen=True, slots=True)

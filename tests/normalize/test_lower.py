@@ -214,3 +214,33 @@ def test_static_sizes_can_make_a_contradiction() -> None:
     assert error.code == "contradiction"
     assert set(error.core) == {"B <= HD", "B >= 8"}
     assert error.notes == ("the example has HD = 4",)
+
+
+def test_what_the_ranges_say_of_a_derived_int_is_not_lost() -> None:
+    # B is recovered as `B+C - C`, of which nothing says that it is never negative
+    assert shown("def f(x: Tensor[C, B + C], n: Scalar[B // 3]): ...\n")[1].endswith("B//3 int 0..None")
+    assert shown("def f(x: Tensor[C, B + C], n: Scalar[2 * B]): ...\n")[1].endswith("2*B int 0..None")
+
+
+def test_an_int_that_can_be_proved_not_to_be_negative() -> None:
+    text = "def f(a: Tensor[A], b: Tensor[B], n: Scalar[A * B - 7]):\n    where A * B >= 7\n"
+    assert shown(text)[1].endswith("A*B-7 int 0..None")
+
+
+def test_a_negative_int_is_cured_in_the_language() -> None:
+    def cures(text: str) -> list[str]:
+        return [cure for diagnostic in lowered(text)[1] for cure in diagnostic.helps]
+
+    assert cures("def f(x: Tensor[B], n: Scalar[6 - B]): ...\n") == ["add `where 6 - B >= 0`"]
+    assert cures("def f(n: Scalar[K]): ...\n") == ["declare `int K in [0, inf]`"]
+
+
+def test_the_sign_of_a_product_whose_factor_torch_replaces_is_said_last() -> None:
+    text = "def f(a: Tensor[B - 3], b: Tensor[A * B, A], c: Tensor[B]): ...\n"
+    assert shown(text)[2] == "A*B == A * B; B == B-3 + 3; A * B >= 0"
+    assert shown("def f(b: Tensor[A * B, A], c: Tensor[B]): ...\n")[2] == "A*B == A * B"
+
+
+def test_only_what_torch_may_replace_is_bounded_behind_its_equality() -> None:
+    text = "def f(x: Tensor[B], y: Tensor[B % 2]):\n    where B >= 5\n"
+    assert shown(text)[1:3] == ("B dim 5..None; B%2 dim 0..1", "B%2 != 2; B%2 == B % 2")

@@ -126,3 +126,23 @@ def test_torch_accepts_what_the_signature_accepts(
     for sizes in bad:
         with pytest.raises((RuntimeError, AssertionError)):
             compiled(torch.ones(sizes[0]), torch.ones(sizes[1]))
+
+
+def test_the_sign_of_a_product_is_decided() -> None:
+    text = "def f(a: Tensor[B - 3], b: Tensor[A * B, B % 2, A], c: Tensor[B]): ...\n"
+    form = lowered(text)
+
+    class Double(torch.nn.Module):
+        def forward(self, a: Any, b: Any, c: Any) -> Any:
+            return a * 2, b * 2, c * 2
+
+    def export(assumptions: tuple[Predicate, ...]) -> None:
+        spec = write(replace(form, assumptions=assumptions))
+        example = torch.ones(1), torch.ones(8, 0, 2), torch.ones(4)
+        torch.export.export(Double(), example, dynamic_shapes=spec, strict=False)
+
+    export(form.assumptions)
+    without = tuple(each for each in form.assumptions if each != predicate("A * B >= 0"))
+    assert len(without) == len(form.assumptions) - 1
+    with pytest.raises(torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode, match="< 0"):
+        export(without)  # else the workaround can go

@@ -36,7 +36,9 @@ from ...ir.walk import evaluate, free_vars, substitute_size
 from ...ir.write import write_predicate
 from ..algebra import LARGEST, canonical
 from ..comparisons import FALSE
+from ..decide import Proved, implied_by
 from ..domains import Contradiction, Domain, Domains
+from ..intervals import interval_of
 from ..polynomial import build
 from ..predicates import simplify_predicate, split
 from ..propagate import propagate
@@ -129,9 +131,28 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Pre
         for name, domain in known.domains.of.items()
         if name in definitions and domain.modulus > 1
     ]
+    said += _ranges(slots, known)
     for predicate in (*known.predicates, *sizes, *residues_used):
         said += split(translate_predicate(predicate, definitions, known.domains))
     return list(dict.fromkeys(said))
+
+
+def _ranges(slots: Iterable[Slot], known: Known) -> Iterable[Predicate]:
+    """Yields what the ranges of the variables say of each derived size: over the slots some of it is lost.
+
+    ``2 * B`` is never negative, which ``2 * (c - C)`` does not show. Of an int it is worth a proof.
+    """
+    for slot in slots:
+        if slot.bare:
+            continue
+        low, high = interval_of(slot.size, known.domains.box)
+        if slot.kind is VariableKind.INT and low < 0:
+            never_negative = Compare(COMPARISONS[">="], slot.size, Const(0))
+            if isinstance(implied_by(known.variables.values(), known.predicates, never_negative), Proved):
+                low = 0
+        for op, bound in ((">=", low), ("<=", high)):
+            if abs(bound) <= LARGEST:
+                yield Compare(COMPARISONS[op], Var(slot.name), Const(int(bound)))
 
 
 def _tighten(variables: list[Variable], told: list[Predicate]) -> tuple[Domains, dict[str, int], list[Predicate]]:

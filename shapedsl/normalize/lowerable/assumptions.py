@@ -16,7 +16,7 @@ from ..polynomial import terms_interval
 from ..predicates import may_divide, predicate_key
 from ..propagate import residue_of
 from ..rows import AtMost, Congruent, rows_of
-from .consequences import residues, with_consequences
+from .consequences import product_signs, residues, with_consequences
 
 
 def assumptions_of(
@@ -35,6 +35,7 @@ def assumptions_of(
     rest = [predicate for predicate in told if not _in_domains(predicate, domains)]
     rest.sort(key=lambda each: (not _is_equality(each), may_divide(each), predicate_key(each)))
     seen.update(dict.fromkeys(with_consequences(rest)))
+    seen.update(dict.fromkeys(product_signs(rest, domains)))
     return seen
 
 

@@ -6,7 +6,8 @@ since the bound implies it; that it is not 2 is kept as an assertion.
 
 A size that equals an expression of such a one must not be bounded before torch has heard of the
 equality: it would compare the bounds, find the widened ones outside, and fail with an internal
-AssertionError. So its bounds are said behind the equality.
+AssertionError. So its bounds are said behind the equality. Only these: torch decides more from ranges
+than from assumptions, and ``B`` in ``u == B % 2`` keeps its own.
 
 Before::
 
@@ -25,6 +26,8 @@ from dataclasses import replace
 from ...ir import COMPARISONS, Compare, Const, Predicate, Var, VariableKind
 from ...ir.expanded import TorchVariable
 from ...ir.walk import free_vars
+from ..algebra import TooLarge, difference
+from ..polynomial import linear_atoms
 
 
 def small_bounds(variables: Iterable[TorchVariable]) -> Iterator[Predicate]:
@@ -39,9 +42,9 @@ def late_bounds(
 ) -> tuple[tuple[TorchVariable, ...], list[Predicate]]:
     """Returns ``variables``, those that equalities tie to a size of at most 1 without a range, and these ranges."""
     small = {variable.name for variable in variables if _is_small(variable)}
-    ties = [set(free_vars(each)) for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
+    ties = [_tie(each) for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
     tied = set(small)
-    while more := {name for tie in ties if len(tie) > 1 and tie & tied for name in tie} - tied:
+    while more := {name for names, solved in ties for name in solved if (names - {name}) & tied} - tied:
         tied |= more
     changed: list[TorchVariable] = []
     late: list[Predicate] = []
@@ -53,6 +56,16 @@ def late_bounds(
             variable = replace(variable, low=0 if variable.kind is VariableKind.DIM else None, high=None)
         changed.append(variable)
     return tuple(changed), late
+
+
+def _tie(equality: Compare) -> tuple[set[str], set[str]]:
+    """Returns the names in ``equality``, and those that torch may replace by the rest of it."""
+    names = set(free_vars(equality))
+    try:
+        atoms = linear_atoms(difference(equality.left, equality.right))
+    except TooLarge:
+        return names, names
+    return names, {atom.name for atom in atoms if isinstance(atom, Var)}
 
 
 def _is_small(variable: TorchVariable) -> bool:

@@ -13,6 +13,11 @@ After::
     A % 2 == 0, A % 4 == 0,    A < B            A + 2 < B, A < B             D == max(A, B),
     A % 8 == 0                                                               A <= D, B <= D
 
+torch replaces equal sizes by each other, and does not find the sign of a product whose factor it has
+replaced: with ``C == B + 3`` it asks whether ``A * B + 3 * A < 0``. Said last, in the very form, it knows::
+
+    P == A * C, C == B + 3     P == A * C, C == B + 3, A * C >= 0
+
 Invariant: each added predicate follows from the one it was made from.
 """
 
@@ -21,7 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var
-from ..algebra import TooLarge, difference
+from ...ir.walk import free_vars
+from ..algebra import TooLarge, difference, terms
+from ..domains import Domains
 from ..polynomial import Terms, build, constant
 
 MOST_DIVISORS = 12  # each costs torch half a millisecond
@@ -68,6 +75,32 @@ def with_consequences(predicates: Iterable[Predicate]) -> Iterator[Predicate]:
                         yield Compare(COMPARISONS["<="], low, high)
             case _:
                 yield predicate
+
+
+def product_signs(predicates: Iterable[Predicate], domains: Domains) -> Iterator[Predicate]:
+    """Yields ``A * B >= 0`` for each size ``v == A * B`` that is never negative, if ``A`` or ``B`` may be replaced.
+
+    Args:
+        predicates: What torch is told.
+        domains: Of its variables.
+    """
+    equalities = [each for each in predicates if isinstance(each, Compare) and each.op.name == "=="]
+    replaced = {each.left.name for each in equalities if isinstance(each.left, Var)}
+    for each in equalities:
+        left, right = each.left, each.right
+        if isinstance(left, Var) and domains.domain(left.name).low >= 0 and replaced & set(_factors(right)):
+            yield Compare(COMPARISONS[">="], right, Const(0))
+
+
+def _factors(size: Size) -> Iterator[str]:
+    """Yields the variables that stand in products of variables."""
+    try:
+        monomials = [monomial for monomial in terms(size) if len(monomial) > 1]
+    except TooLarge:
+        return
+    for monomial in monomials:
+        for atom in monomial:
+            yield from free_vars(atom)
 
 
 def _strict(predicate: Compare, left: Size, right: Size) -> Iterator[Predicate]:

@@ -107,12 +107,11 @@ def tell_negative_ints(
         variable = variables.get(each.name)
         span = slot.leaf.dims[slot.axis].span
         low = "has no lower bound" if each.low is None else f"may be as low as {each.low}"
-        declare = f"declare `int {each.name} in [0, inf]`" if variable is not None else f"add `where {each.name} >= 0`"
         report.error(
             "negative-int",
             f"torch takes no int here that may be negative: `{slot.place}` {low}",
             at=span if span is not None else None if variable is None else variable.span,
             label="this int may be negative",
-            help=declare,
+            help=each.demand,
         )
     return told

@@ -75,7 +75,7 @@ def _require_exportable(lowered: Lowered, strict: bool) -> None:
     for variable in lowered.variables:
         if strict and variable.kind is VariableKind.INT and (variable.low is None or variable.low < 0):
             message = f"`{variable.name}` may be negative, and strict export assumes that no int is"
-            helps = (f"export with strict=False, or declare `int {variable.name} in [0, inf]`",)
+            helps = (f"export with strict=False, or {variable.demand}",)
             raise ShapeError([Diagnostic("negative-int", Severity.ERROR, message, helps=helps)])
 
 

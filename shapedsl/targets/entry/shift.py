@@ -30,8 +30,7 @@ def shift(lowered: Lowered) -> tuple[Lowered, dict[str, int]]:
     offsets = {v.name: -v.low for v in lowered.variables if v.kind is VariableKind.INT and (v.low or -1) < 0 and v.low}
     for variable in lowered.variables:
         if variable.kind is VariableKind.INT and variable.low is None:
-            cure = f"declare `int {variable.name} in [0, inf]`"
-            raise ShapeError([_negative(lowered, variable, "has no lower bound", cure)])
+            raise ShapeError([_negative(lowered, variable, "has no lower bound", variable.demand)])
     if not offsets:
         return lowered, {}
     params: dict[str, int] = {}
