@@ -20,9 +20,10 @@ from ...ir import VariableKind
 from ...ir.expanded import Lowered
 from ..errors import trace_failure
 from ..shapes_spec import write
+from .arguments import refuse_fake, refuse_unregistered, unregistered_failure
 from .example import distinct
 from .forward import forward, refuse_names
-from .parameters import parameters_of
+from .parameters import call_signature, parameters_of
 
 if TYPE_CHECKING:
     import torch
@@ -49,19 +50,22 @@ def export(
 
     Raises:
         ShapeError: ``negative-int``: an int that may be negative, in strict mode.
-            ``unsupported-by-torch``: attributes of ``self`` in the spec, or a parameter
-            whose name torch's generated code needs.
+            ``unsupported-by-torch``: attributes of ``self`` in the spec, a parameter whose name torch's
+            generated code needs, an object that is no pytree, or fake tensors.
             ``data-dependent``: the program branches on a size that the spec leaves open.
     """
     import torch
 
     _require_exportable(lowered, strict)
+    refuse_fake((args, kwargs), "export")
+    arguments = call_signature(target, lowered.expanded.signature).bind(*args, **kwargs).arguments
+    refuse_unregistered(arguments, lowered, "export")
     module = as_module(target, lowered)
     args, kwargs = distinct((tuple(args), dict(kwargs)), target)
     try:
         return torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
-        translated = trace_failure(error, lowered)
+        translated = trace_failure(error, lowered) or unregistered_failure(error, arguments, "export")
         if translated is None:
             raise
         raise translated from error

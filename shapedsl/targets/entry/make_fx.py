@@ -18,6 +18,7 @@ from ...runtime.parameters import Parameter
 from ..errors import trace_failure
 from ..flat import markers, positions
 from ..shapes_spec import ARGS, KWARGS, parts
+from .arguments import refuse_fake, refuse_unregistered
 from .example import distinct
 from .forward import positional, refuse_names
 from .parameters import call_signature, parameters_of
@@ -48,6 +49,7 @@ def make_fx(
 
     Raises:
         ShapeError: ``data-dependent``: the program branches on a size that the spec leaves open.
+            ``unsupported-by-torch``: see `refuse_fake`, `refuse_unregistered` and `refuse_names`.
         TypeError: ``tracing_mode`` or ``dynamic_shapes`` is among the options: they are the spec's.
     """
     from torch.fx.experimental.proxy_tensor import make_fx as torch_make_fx
@@ -60,6 +62,8 @@ def make_fx(
     parameters = parameters_of(target, lowered.expanded.signature)
     bound = call_signature(target, lowered.expanded.signature).bind(*args, **kwargs).arguments
     refuse_names(parameters)
+    refuse_fake((args, kwargs), "make_fx")
+    refuse_unregistered(bound, lowered, "make_fx")
     entry = positional(target, parameters, lowered, bound)
     options.setdefault("_allow_non_fake_inputs", True)  # parameters, and whatever else the target holds
     spec = _positional_spec(lowered, parameters)
