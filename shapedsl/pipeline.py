@@ -128,6 +128,13 @@ def at_structure(
     return expand(signature, arguments, is_tensor=is_tensor, report=report)
 
 
+def solve(expanded: Expanded, report: Report) -> Expanded | None:
+    """IR at one structure → the same, with its variables computed where reading dims one by one does not do."""
+    from .normalize import solve as solve_expanded
+
+    return solve_expanded(expanded, report)
+
+
 def lower(
     expanded: Expanded, report: Report, *, statics: Mapping[str, int], allow_negative_ints: bool = False
 ) -> Lowered | None:
@@ -294,6 +301,7 @@ __all__ = [
     "read_file",
     "resolve",
     "select",
+    "solve",
     "source_text",
     "static_sizes",
 ]

@@ -59,7 +59,7 @@ def compile(
 
     require_options(torch_compile_kwargs)
     found = _selected(as_spec(spec, fn), case)
-    return compile_callable(fn, found.signature, lower_expanded, **torch_compile_kwargs)
+    return compile_callable(fn, found.signature, lower_expanded, solve=pipeline.solve, **torch_compile_kwargs)
 
 
 def export(
@@ -180,7 +180,8 @@ def _checker(spec: Spec, fn: Callable[..., Any]) -> Callable[..., None]:
     from ..runtime.check import checker
     from ..targets.entry.parameters import call_signature
 
-    return checker(spec.signature, torch_for("checking inputs"), call_signature(fn, spec.signature))
+    parameters = call_signature(fn, spec.signature)
+    return checker(spec.signature, torch_for("checking inputs"), parameters, solve=pipeline.solve)
 
 
 def _lower_example(

@@ -86,7 +86,7 @@ class Spec:
         if self._check is None:
             from ..runtime.check import checker
 
-            self._check = checker(self._signature, torch_for("checking inputs"))
+            self._check = checker(self._signature, torch_for("checking inputs"), solve=pipeline.solve)
         self._check(*args, **kwargs)
 
     def bind(self, *args: Any, **kwargs: Any) -> Sizes:
@@ -99,7 +99,7 @@ class Spec:
         if self._bind is None:
             from ..runtime.bind import binder
 
-            self._bind = binder(self._signature, torch_for("binding inputs"))
+            self._bind = binder(self._signature, torch_for("binding inputs"), solve=pipeline.solve)
         return self._bind(*args, **kwargs)
 
     def to_torch(

@@ -14,7 +14,7 @@ from ..diagnostics import Report
 from ..ir import Signature
 from .absorb_facts import absorb_facts
 from .domains import Contradiction, Domains
-from .lowerable import lower
+from .lowerable import lower, solve
 from .propagate import propagate
 from .refute import refute
 from .resolve import resolve
@@ -67,4 +67,4 @@ def normalize(signature: Signature, report: Report) -> Normal:
     return Normal(signature, build_table(signature, domains))
 
 
-__all__ = ["PASSES", "Facts", "Normal", "lower", "normalize", "resolve"]
+__all__ = ["PASSES", "Facts", "Normal", "lower", "normalize", "resolve", "solve"]

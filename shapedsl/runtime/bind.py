@@ -15,6 +15,7 @@ from .code import Code
 from .guard import Guard
 from .parameters import of_python, of_spec
 from .select import Selector
+from .solve import Solve
 from .tensors import Tensors
 
 Sizes = dict[str, "int | tuple[int, ...]"]
@@ -42,18 +43,21 @@ class _Sizes:
         return ["return {" + ", ".join(f"{name!r}: {entries[name]}" for name in sorted(entries)) + "}"]
 
 
-def binder(signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None) -> Callable[..., Sizes]:
+def binder(
+    signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None, *, solve: Solve | None = None
+) -> Callable[..., Sizes]:
     """Returns ``bind(*args, **kwargs)``, which takes what the callable takes.
 
     Args:
         signature: Resolved.
         tensors: What a tensor is.
         parameters: The callable's own; without it the parameters that the spec lists.
+        solve: Computes variables that cannot be read off the dims as they are written.
 
     Returns:
         A plain function. It raises `ShapeError` where sizes contradict each other, or ranks, dtypes or
-        kinds of values are wrong; and Python's TypeError for a call that does not fit the parameters.
+        kinds of values are wrong (for any call ``not-invertible``, where a size cannot be computed); and Python's TypeError for a call that does not fit the parameters.
     """
     params = of_spec(signature) if parameters is None else of_python(parameters)
     name = signature.name.rpartition(".")[2]
-    return Selector(signature, params, tensors, _Sizes(), name=name, where=False).front()
+    return Selector(signature, params, tensors, _Sizes(), name=name, where=False, solve=solve).front()

@@ -11,6 +11,7 @@ from .code import Code
 from .guard import Guard
 from .parameters import of_python, of_spec
 from .select import Selector
+from .solve import Solve
 from .tensors import Tensors
 
 
@@ -26,19 +27,22 @@ class _Nothing:
         return ["return None"]
 
 
-def checker(signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None) -> Callable[..., None]:
+def checker(
+    signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None, *, solve: Solve | None = None
+) -> Callable[..., None]:
     """Returns ``check(*args, **kwargs)``, which takes what the callable takes.
 
     Args:
         signature: Resolved.
         tensors: What a tensor is.
         parameters: The callable's own; without it the parameters that the spec lists.
+        solve: Computes variables that cannot be read off the dims as they are written.
 
     Returns:
         A plain function. It raises `ShapeError` (``shape-violation``, ``rank-mismatch``,
-        ``dtype-mismatch``, ``type-mismatch``), and Python's TypeError for a call that does not fit the
+        ``dtype-mismatch``, ``type-mismatch``; ``not-invertible`` for any call), and Python's TypeError for a call that does not fit the
         parameters. Static parts are not looked at.
     """
     params = of_spec(signature) if parameters is None else of_python(parameters)
     name = signature.name.rpartition(".")[2]
-    return Selector(signature, params, tensors, _Nothing(), name=name).front()
+    return Selector(signature, params, tensors, _Nothing(), name=name, solve=solve).front()

@@ -7,7 +7,8 @@ lengths, kinds of values), then dtypes, then sizes that disagree, then assumptio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any, TypeAlias, cast
 
 from ..diagnostics import Report, Span
 from ..ir import (
@@ -28,12 +29,14 @@ from ..ir import (
     Type,
     Var,
 )
-from ..ir.expand import expand
 from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_dim
-from .plan import Bind, Combine, Solve, Step, Verify, plan
+from .plan import Bind, Combine, Define, Linear, Verify, plan
+from .solve import Solve, at_structure
 from .tensors import Tensors
+
+Reading: TypeAlias = "Bind | Linear | Combine | Verify"  # a step that reads one size first
 
 
 def explain(
@@ -43,6 +46,7 @@ def explain(
     report: Report,
     *,
     where: bool = True,
+    solve: Solve | None = None,
 ) -> None:
     """Reports why ``arguments`` do not satisfy ``signature``.
 
@@ -52,8 +56,9 @@ def explain(
         tensors: What a tensor is.
         report: Receives ``type-mismatch``, ``rank-mismatch``, ``dtype-mismatch``, ``shape-violation``.
         where: Whether the assumptions are looked at; that dims are not negative is in any case.
+        solve: Computes variables that cannot be read off.
     """
-    expanded = expand(signature, arguments, is_tensor=tensors.is_tensor, report=report)
+    expanded = at_structure(signature, arguments, tensors, report, solve)
     if expanded is None:
         return
     _dtypes(expanded, arguments, tensors, report)
@@ -89,27 +94,30 @@ class _Sizes:
     def __init__(self, expanded: Expanded, arguments: Mapping[str, object], report: Report) -> None:
         self.expanded = expanded
         self.report = report
-        self.plan = plan(expanded.leaves, (name for name, _ in expanded.lengths))
+        self.plan = plan(expanded)
         self.sizes: dict[str, int] = dict(expanded.lengths)
         self.shapes: list[tuple[int, ...]] = []
         for leaf in expanded.leaves:
             value: Any = value_at(leaf.path, arguments)
             self.shapes.append((value,) if leaf.scalar else tuple(value.shape))
 
-    def actual(self, step: Step) -> int:
+    def actual(self, step: Reading) -> int:
         return self.shapes[step.slot.leaf][step.slot.axis]
 
-    def leaf(self, step: Step) -> Leaf:
+    def leaf(self, step: Reading) -> Leaf:
         return self.expanded.leaves[step.slot.leaf]
 
     def find(self) -> None:
         """Follows the plan; reports sizes that do not fit."""
         for step in self.plan.steps:
+            if isinstance(step, Define):
+                self.define(step)
+                continue
             actual = self.actual(step)
             match step:
                 case Bind(variable=name):
                     self.sizes[name] = actual
-                case Solve(variable=name, coefficient=coefficient, rest=rest, size=size):
+                case Linear(variable=name, coefficient=coefficient, rest=rest, size=size):
                     known = self.value(rest)
                     if known is None:
                         self.undefined(step, size)
@@ -130,6 +138,11 @@ class _Sizes:
                     elif expected != actual:
                         text = write_dim(size)
                         self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
+
+    def define(self, step: Define) -> None:
+        read = {name: self.shapes[slot.leaf][slot.axis] for name, slot in step.slots}
+        with suppress(ZeroDivisionError):  # whatever divides by it tells
+            self.sizes[step.variable] = evaluate(step.size, read)
 
     def combine(self, step: Combine) -> None:
         total = 0
@@ -166,7 +179,7 @@ class _Sizes:
         """Returns where ``name`` was read, e.g. ```x.shape[0]`, which is `2 * B```."""
         slot = self.plan.places.get(name)
         if slot is None:
-            return "the length of a sequence"
+            return "the assumptions" if name not in dict(self.expanded.lengths) else "the length of a sequence"
         leaf = self.expanded.leaves[slot.leaf]
         dim = leaf.dims[slot.axis]
         return f"`{leaf.place(slot.axis)}`" + ("" if isinstance(dim, Var) else f", which is `{write_dim(dim)}`")
@@ -186,7 +199,7 @@ class _Sizes:
     def witness(self) -> tuple[tuple[str, int], ...]:
         return tuple(sorted((name, n) for name, n in self.sizes.items() if not name.startswith("?")))
 
-    def mismatch(self, step: Step, size: Size, expected: str, skip: str = "") -> None:
+    def mismatch(self, step: Reading, size: Size, expected: str, skip: str = "") -> None:
         leaf = self.leaf(step)
         self.report.error(
             "shape-violation",
@@ -198,7 +211,7 @@ class _Sizes:
             witness=self.witness(),
         )
 
-    def undefined(self, step: Step, size: Size) -> None:
+    def undefined(self, step: Reading, size: Size) -> None:
         leaf = self.leaf(step)
         self.report.error(
             "shape-violation",

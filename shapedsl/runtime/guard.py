@@ -17,7 +17,7 @@ After (names shortened)::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..ir import (
@@ -41,7 +41,7 @@ from ..ir.expanded import Expanded
 from ..ir.structure import INT64_MAX, INT64_MIN
 from ..ir.walk import free_vars
 from .code import Code
-from .plan import Bind, Combine, Plan, Slot, Solve, Verify, plan
+from .plan import Bind, Combine, Define, Linear, Plan, Slot, Step, Verify, plan
 from .tensors import Tensors
 
 
@@ -89,9 +89,9 @@ class _Writer:
 
     def write(self, *, where: bool) -> Guard:
         expanded, sizes = self.expanded, self.guard.sizes
-        steps = plan(expanded.leaves, (name for name, _ in expanded.lengths))
+        steps = plan(expanded)
         for step in steps.steps:
-            self.used.update([step.slot] if not isinstance(step, Combine) else (slot for _, slot, _, _ in step.terms))
+            self.used.update(_read_by(step))
         for param in expanded.signature.params:
             self._visit(param.type, self.roots[param.name])
         sizes.update((name, str(n)) for name, n in expanded.lengths)
@@ -100,7 +100,7 @@ class _Writer:
         for constraint in expanded.signature.constraints:
             if (
                 (where or constraint.origin is Origin.DIM)
-                and sizes.keys() >= set(free_vars(constraint.predicate))
+                and sizes.keys() >= set(free_vars(constraint.predicate))  # else it holds: see `Solution`
                 and not _is_sure(constraint, sure)
             ):
                 tests.append(self.code.predicate(constraint.predicate, sizes))
@@ -185,14 +185,15 @@ class _Writer:
         tests: list[str] = []
         sizes = self.guard.sizes
         for step in steps.steps:
-            slot = self.slots[step.slot]
             match step:
-                case Bind(variable=name):
-                    sizes[name] = slot
-                case Verify(size=size):
-                    tests.append(f"{slot} == {self.code.size(size, sizes)}")
-                case Solve(variable=name, coefficient=coefficient, rest=rest):
-                    sizes[name] = self._quotient(f"{slot} - {self.code.size(rest, sizes)}", coefficient)
+                case Bind(variable=name, slot=slot):
+                    sizes[name] = self.slots[slot]
+                case Verify(size=size, slot=slot):
+                    tests.append(f"{self.slots[slot]} == {self.code.size(size, sizes)}")
+                case Linear(variable=name, coefficient=coefficient, rest=rest, slot=slot):
+                    sizes[name] = self._quotient(f"{self.slots[slot]} - {self.code.size(rest, sizes)}", coefficient)
+                case Define(variable=name, size=size, slots=slots):
+                    sizes[name] = self._part(self.code.size(size, {each: self.slots[slot] for each, slot in slots}))
                 case Combine(variable=name, terms=terms, divisor=divisor):
                     sum_ = " + ".join(
                         f"{factor} * ({self.slots[at]} - {self.code.size(rest, sizes)})"
@@ -212,6 +213,17 @@ class _Writer:
             self.guard.lines.append(f"{value}, {remainder} = {self.code.use(divmod, 'divmod')}({dividend}, {divisor})")
             self._require(f"{remainder} == 0")
         return value
+
+
+def _read_by(step: Step) -> Iterable[Slot]:
+    """Returns the slots whose sizes ``step`` reads."""
+    match step:
+        case Combine(terms=terms):
+            return (slot for _, slot, _, _ in terms)
+        case Define(slots=slots):
+            return (slot for _, slot in slots)
+        case _:
+            return (step.slot,)
 
 
 def _speaks(type_: Type) -> bool:

@@ -7,23 +7,24 @@ Before::
 After::
 
     Bind(D, x.shape[1]); Verify(w.shape[0] == D); Verify(w.shape[1] == 3)
-    Solve(B, x.shape[0] == 2 * B + 1)
+    Linear(B, x.shape[0] == 2 * B + 1)
 
 A bare use binds; then every dim that is linear in one unknown with a constant coefficient is solved,
 as long as there are any; then a system of such dims, by elimination (``A + B`` and ``A - B``); whatever
-is left is verified.
+is left is verified. What that does not find is computed as a `Solution` says; without one it stays unknown,
+and `solved` refuses the structure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
 from ..ir import Apply, Const, Size, Static, Var
-from ..ir.expanded import Leaf
+from ..ir.expanded import Expanded, Solution
 from ..ir.walk import free_vars, substitute_size
 from .linear import eliminate, linear
 
@@ -45,7 +46,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Solve:
+class Linear:
     """The slot's size is ``coefficient * variable + rest``, which ``size`` says in full; ``rest`` is known."""
 
     variable: str
@@ -83,7 +84,22 @@ class Combine:
         return self.terms[0][1]
 
 
-Step: TypeAlias = "Bind | Solve | Combine | Verify"
+@dataclass(frozen=True, slots=True)
+class Define:
+    """The variable is ``size``, whose names are the sizes at ``slots``.
+
+    Attributes:
+        variable: What becomes known.
+        size: Nothing but what must hold anyway was used to find it, so no division in it needs a check.
+        slots: Name → slot; empty where assumptions alone say what the variable is.
+    """
+
+    variable: str
+    size: Size
+    slots: tuple[tuple[str, Slot], ...]
+
+
+Step: TypeAlias = "Bind | Linear | Combine | Verify | Define"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +109,20 @@ class Plan:
     Attributes:
         steps: What to do.
         places: Variable → the slot it is read off.
+        known: The variables that have a value after the steps, lengths among them.
     """
 
     steps: tuple[Step, ...]
     places: Mapping[str, Slot]
+    known: frozenset[str]
 
 
-def plan(leaves: Iterable[Leaf], known: Iterable[str] = ()) -> Plan:
-    """Returns how the variables of ``leaves`` are found.
-
-    Args:
-        leaves: With `Const`, `Var`, `Apply` and `Static` dims.
-        known: Variables that have a value already: lengths.
-    """
+def plan(expanded: Expanded) -> Plan:
+    """Returns how the variables of ``expanded`` are found; its dims are `Const`, `Var`, `Apply` and `Static`."""
+    leaves = expanded.leaves
     steps: list[Step] = []
     places: dict[str, Slot] = {}
-    solved = set(known)
+    solved = {name for name, _ in expanded.lengths}
     waiting: list[tuple[Slot, Size]] = []
     for number, leaf in enumerate(leaves):
         for axis, dim in enumerate(leaf.dims):
@@ -128,7 +142,7 @@ def plan(leaves: Iterable[Leaf], known: Iterable[str] = ()) -> Plan:
                     raise TypeError(f"not expanded: {dim!r}")
     verified: list[tuple[Slot, Size]] = []
     while True:
-        step: Solve | Combine | None = None
+        step: Linear | Combine | None = None
         for at, (slot, size) in enumerate(waiting):
             step = _solve(slot, size, solved)
             if step is not None:
@@ -142,12 +156,56 @@ def plan(leaves: Iterable[Leaf], known: Iterable[str] = ()) -> Plan:
         steps.append(step)
         places[step.variable] = step.slot
         solved.add(step.variable)
-    rest = dict.fromkeys([*verified, *waiting])
-    steps += [Verify(slot, size) for slot, size in rest if solved.issuperset(free_vars(size))]
-    return Plan(tuple(steps), places)
+    for define in _defined(expanded, solved):
+        steps.append(define)
+        if define.slots:
+            places[define.variable] = define.slots[0][1]
+        solved.add(define.variable)
+    for slot, size in dict.fromkeys([*verified, *waiting]):
+        if not solved.issuperset(free_vars(size)) and expanded.solution is not None:
+            size = _canonical(expanded.solution, slot)  # `A - A` needs no A
+        if solved.issuperset(free_vars(size)):
+            steps.append(Verify(slot, size))
+    return Plan(tuple(steps), places, frozenset(solved))
 
 
-def _solve(slot: Slot, size: Size, solved: set[str]) -> Solve | None:
+def unsolved(expanded: Expanded, found: Plan) -> dict[str, Slot | None]:
+    """Returns the variables that ``found`` does not find, with a size that needs each; `None` if only a constraint does.
+
+    What a `Solution` leaves out is needed by nothing.
+    """
+    missing: dict[str, Slot | None] = {}
+    if expanded.solution is not None:
+        return missing
+    for number, leaf in enumerate(expanded.leaves):
+        for axis, dim in enumerate(leaf.dims):
+            for name in free_vars(dim):
+                if name not in found.known:
+                    missing.setdefault(name, Slot(number, axis))
+    for constraint in expanded.signature.constraints:
+        for name in free_vars(constraint.predicate):
+            if name not in found.known:
+                missing.setdefault(name, None)
+    return missing
+
+
+def _defined(expanded: Expanded, solved: set[str]) -> Iterator[Define]:
+    if expanded.solution is None:
+        return
+    slots = {name: Slot(leaf, axis) for name, leaf, axis in expanded.solution.readings}
+    for name, size in expanded.solution.definitions:
+        if name not in solved:
+            yield Define(name, size, tuple((each, slots[each]) for each in dict.fromkeys(free_vars(size))))
+
+
+def _canonical(solution: Solution, slot: Slot) -> Size:
+    dim = solution.dims[slot.leaf][slot.axis]
+    if not isinstance(dim, (Const, Var, Apply)):
+        raise TypeError(f"no size: {dim!r}")
+    return dim
+
+
+def _solve(slot: Slot, size: Size, solved: set[str]) -> Linear | None:
     unknown = {name for name in free_vars(size) if name not in solved}
     if len(unknown) != 1:
         return None
@@ -155,7 +213,7 @@ def _solve(slot: Slot, size: Size, solved: set[str]) -> Solve | None:
     coefficient = linear(size, name)
     if not coefficient:
         return None
-    return Solve(name, slot, coefficient, substitute_size(size, {name: Const(0)}), size)
+    return Linear(name, slot, coefficient, substitute_size(size, {name: Const(0)}), size)
 
 
 def _combine(equations: list[tuple[Slot, Size]], solved: set[str]) -> Combine | None:

@@ -22,13 +22,13 @@ from typing import Any, Protocol
 
 from ..diagnostics import Report
 from ..ir import AnyType, Signature
-from ..ir.expand import expand
 from ..ir.expanded import Expanded
 from .code import Code
 from .explain import explain
 from .guard import Guard, guard
 from .parameters import OMITTED, REQUIRED, Parameter, header
 from .probe import Probe
+from .solve import Solve, at_structure
 from .tensors import Tensors
 
 
@@ -56,6 +56,7 @@ class Selector:
         *,
         name: str,
         where: bool = True,
+        solve: Solve | None = None,
     ) -> None:
         """Args:
         signature: Not expanded.
@@ -64,6 +65,7 @@ class Selector:
         maker: What to do with arguments that fit.
         name: What the functions are called.
         where: Whether assumptions are checked.
+        solve: Computes variables that cannot be read off; without it their structures are refused.
         """
         self.signature = signature
         self.parameters = parameters
@@ -71,6 +73,7 @@ class Selector:
         self.maker = maker
         self.name = name
         self.where = where
+        self.solve = solve
         names = {param.name for param in parameters}
         self.listed = [param for param in signature.params if param.name in names]
         self.typed = {param.name for param in self.listed if not isinstance(param.type, AnyType)}
@@ -87,7 +90,7 @@ class Selector:
             report = Report()
             closed = replace(self.signature, params=tuple(self.listed))
             # nothing is open, so the types alone say it all
-            expanded = expand(closed, None, is_tensor=self.tensors.is_tensor, report=report)
+            expanded = at_structure(closed, None, self.tensors, report, self.solve)
             report.raise_errors()
             assert expanded is not None  # no error was reported
             return self._function(code, expanded, header(self.parameters, code), self.maker.prologue(code))
@@ -132,7 +135,7 @@ class Selector:
     def _find(self, key: object, values: Sequence[object]) -> FunctionType:
         report = Report()
         arguments = self.arguments(values)
-        expanded = expand(self.signature, arguments, is_tensor=self.tensors.is_tensor, report=report)
+        expanded = at_structure(self.signature, arguments, self.tensors, report, self.solve)
         report.raise_errors()
         assert expanded is not None  # no error was reported
         with self._lock:
@@ -164,7 +167,7 @@ class Selector:
     def _explain(self, *values: Any) -> None:
         """Raises ShapeError for arguments that failed the fast check."""
         report = Report()
-        explain(self.signature, self.arguments(values), self.tensors, report, where=self.where)
+        explain(self.signature, self.arguments(values), self.tensors, report, where=self.where, solve=self.solve)
         try:
             report.raise_errors()
         except Exception as error:

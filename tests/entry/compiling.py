@@ -36,4 +36,6 @@ class Graphs:
 def compiled(target: Any, text: str, **options: Any) -> tuple[Any, Graphs]:
     """Returns ``target`` compiled under the only spec of ``text``, and the count of its graphs."""
     graphs = Graphs()
-    return compile_callable(target, signature(text), lower, **{"backend": graphs, **options}), graphs
+    return compile_callable(
+        target, signature(text), lower, solve=pipeline.solve, **{"backend": graphs, **options}
+    ), graphs

@@ -96,10 +96,11 @@ def test_sizes_found_from_a_linear_system_solve_it(system: tuple[list[list[int]]
     sizes = [row_size(row, names) for row in rows]
     passed = [evaluate(size, true_values) for size in sizes]
     params = [Param(f"n{at}", ScalarType(size)) for at, size in enumerate(sizes)]
-    found = binder(assemble(name="f", params=params, declarations={}), TENSORS)(*passed)
-    # whatever is determined is determined rightly; a full rank determines everything
-    assert all(true_values[name] == value for name, value in found.items())
     one = len(values) == 1 and any(row[0] for row in rows)
     two = len(values) == 2 and any(a[0] * b[1] != a[1] * b[0] for a in rows for b in rows)
-    if one or two:
-        assert found == true_values
+    try:
+        found: object = binder(assemble(name="f", params=params, declarations={}), TENSORS)(*passed)
+    except ShapeError as error:
+        found = error.code
+    # a full rank determines everything, and what is determined is determined rightly
+    assert found == true_values or (found == "not-invertible" and not one and not two)

@@ -49,6 +49,7 @@ from .fit import fitting
 from .invert import Inversion, Quotient, invert
 from .known import Known, predicates_of_substituted, settle
 from .slots import Slot, slot_dims, slots_of
+from .solve import solve as solve
 from .tell import tell_negative_ints, tell_unsolved
 from .translate import translate_predicate
 
@@ -72,7 +73,7 @@ def lower(
     used = dict.fromkeys(
         name for node in (*slots, *known.predicates) for name in free_vars(node) if name not in known.values
     )
-    inversion = invert(slots.values(), used, known.domains)
+    inversion = invert(slots.values(), used, known.domains, known.predicates)
     if inversion.unsolved:
         tell_unsolved(inversion.unsolved, expanded, known.variables, report)
         return None

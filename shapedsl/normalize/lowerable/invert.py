@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd, lcm
 
-from ...ir import OPERATORS, Apply, Const, Size, Var
+from ...ir import OPERATORS, Apply, Compare, Const, Predicate, Size, Var
 from ...ir.walk import free_vars, substitute_size
 from ..algebra import TooLarge, product, terms
 from ..domains import Domains
@@ -62,15 +62,19 @@ class Inversion:
     unsolved: tuple[str, ...]
 
 
-def invert(slots: Iterable[Slot], names: Iterable[str], domains: Domains) -> Inversion:
+def invert(
+    slots: Iterable[Slot], names: Iterable[str], domains: Domains, predicates: Iterable[Predicate] = ()
+) -> Inversion:
     """Returns every variable in ``names`` as a function of the slots, where that is possible.
 
     Args:
         slots: In the order of first use.
         names: The variables that slots or constraints use.
         domains: Ranges and residues of the variables.
+        predicates: Canonical; where no slot gives a variable, an equality among them may.
     """
     slots = tuple(slots)
+    equalities = [each for each in predicates if isinstance(each, Compare) and each.op.name == "=="]
     definitions = {slot.name: Quotient({(Var(slot.name),): 1}) for slot in slots if slot.bare}
     bases = {slot.name for slot in slots if slot.bare}
     wanted = dict.fromkeys(name for name in names if name not in definitions)
@@ -78,6 +82,10 @@ def invert(slots: Iterable[Slot], names: Iterable[str], domains: Domains) -> Inv
     while wanted:
         rows = {slot.name: row for slot in open_slots if (row := _row(slot, definitions, domains)) is not None}
         found = _single(rows) or _system(rows)
+        if not found:
+            stated = (_stated(each, definitions, domains) for each in equalities)
+            rows.update((f"#{number}", row) for number, row in enumerate(stated) if row is not None)
+            found = _single(rows) or _system(rows)
         if not found:
             break
         for name, quotient, used in found:
@@ -101,7 +109,25 @@ def _row(slot: Slot, definitions: Mapping[str, Quotient], domains: Domains) -> _
     """Returns the equation of ``slot``, or None if its unknowns do not stand in it linearly."""
     try:
         polynomial, factor = without_floors(terms(slot.size), domains)
-        known: Terms = {(Var(slot.name),): factor}
+    except TooLarge:
+        return None
+    return _equation(polynomial, {(Var(slot.name),): factor}, frozenset((slot.name,)), definitions)
+
+
+def _stated(equality: Compare, definitions: Mapping[str, Quotient], domains: Domains) -> _Row | None:
+    """Returns the equation that ``equality`` states, or None if its unknowns do not stand in it linearly."""
+    try:
+        polynomial, _ = without_floors(add(terms(equality.left), terms(equality.right), -1), domains)
+    except TooLarge:
+        return None
+    return _equation(polynomial, {}, frozenset(), definitions)
+
+
+def _equation(
+    polynomial: Terms, known: Terms, used: frozenset[str], definitions: Mapping[str, Quotient]
+) -> _Row | None:
+    """Returns ``polynomial == known`` with its unknowns on one side; ``used`` are the slots in ``known``."""
+    try:
         unknowns: dict[str, int] = {}
         parts: list[tuple[Quotient, int]] = []
         for monomial, coefficient in polynomial.items():
@@ -120,7 +146,7 @@ def _row(slot: Slot, definitions: Mapping[str, Quotient], domains: Domains) -> _
         known = scale(known, common)
         for part, coefficient in parts:
             known = add(known, part.numerator, -coefficient * (common // part.denominator))
-        return _Row({name: c * common for name, c in unknowns.items()}, known, frozenset((slot.name,)))
+        return _Row({name: c * common for name, c in unknowns.items()}, known, used)
     except TooLarge:
         return None
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -30,6 +30,7 @@ from ...ir import ParamKind, Signature, VariableKind
 from ...ir.expand import expand
 from ...runtime.parameters import Parameter
 from ...runtime.select import Selector
+from ...runtime.solve import Solve
 from ..tensors import torch_tensors
 from .artifacts import Artifacts, Lower
 from .parameters import parameters_of
@@ -55,13 +56,16 @@ def require_options(options: Mapping[str, Any]) -> None:
             raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
 
 
-def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lower, **options: Any) -> Any:
+def compile_callable(
+    target: Callable[..., Any], signature: Signature, lower: Lower, *, solve: Solve | None = None, **options: Any
+) -> Any:
     """Returns ``target`` compiled under its spec: a module for a module, else a plain function.
 
     Args:
         target: A function, method, builtin, partial, callable object, module, staticmethod or classmethod.
         signature: Its spec, found satisfiable.
         lower: Makes the lowerable form; raises ShapeError where there is none.
+        solve: Computes variables that the check cannot read off; without it their specs are refused.
         **options: torch.compile's.
 
     Raises:
@@ -70,50 +74,58 @@ def compile_callable(target: Callable[..., Any], signature: Signature, lower: Lo
     """
     require_options(options)
     if isinstance(target, (staticmethod, classmethod)):  # as a decorator in a class body finds them
-        wrapped = compile_callable(target.__func__, signature, lower, **options)
+        wrapped = compile_callable(target.__func__, signature, lower, solve=solve, **options)
         return type(target)(wrapped)
     if not callable(target):
         raise TypeError(f"compile() takes a callable, not {target!r}")
     if isinstance(target, torch.nn.Module):
         from .module import SpecModule
 
-        return SpecModule(target, Recipe(signature, lower, options))
-    return checked_function(target, signature, lower, options)
+        return SpecModule(target, Recipe(signature, Passes(lower, solve), options))
+    return checked_function(target, signature, Passes(lower, solve), options)
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What `normalize` does for a compiled callable; see `compile_callable`."""
+
+    lower: Lower
+    solve: Solve | None
 
 
 class Recipe:
-    """How a module is compiled: what `SpecModule` keeps in place of torch's context. Picklable if ``lower`` is."""
+    """How a module is compiled: what `SpecModule` keeps in place of torch's context. Picklable if the passes are."""
 
-    def __init__(self, signature: Signature, lower: Lower, options: Mapping[str, Any]) -> None:
+    def __init__(self, signature: Signature, passes: Passes, options: Mapping[str, Any]) -> None:
         self.signature = signature
-        self.lower = lower
+        self.passes = passes
         self.options = dict(options)
 
     def __call__(self, target: Callable[..., Any]) -> Callable[..., Any]:
         """Returns ``target`` checked and compiled."""
-        return checked_function(target, self.signature, self.lower, self.options)
+        return checked_function(target, self.signature, self.passes, self.options)
 
 
 def checked_function(
-    target: Callable[..., Any], signature: Signature, lower: Lower, options: Mapping[str, Any]
+    target: Callable[..., Any], signature: Signature, passes: Passes, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
     """Returns the function that checks a call and runs its artifact."""
     if any(param.name == signature.receiver for param in signature.params):
-        return _with_receiver(target, signature, lower, options)
-    return _front(target, parameters_of(target, signature), signature, lower, options)
+        return _with_receiver(target, signature, passes, options)
+    return _front(target, parameters_of(target, signature), signature, passes, options)
 
 
 def _front(
     target: Callable[..., Any],
     parameters: Sequence[Parameter],
     signature: Signature,
-    lower: Lower,
+    passes: Passes,
     options: Mapping[str, Any],
 ) -> FunctionType:
     name = _name_of(target)
-    maker = Artifacts(target, parameters, lower, options, name)
-    selector = Selector(signature, parameters, torch_tensors(), maker, name=name)
-    _refuse_early(replace(signature, params=tuple(selector.listed)), lower)
+    maker = Artifacts(target, parameters, passes.lower, options, name)
+    selector = Selector(signature, parameters, torch_tensors(), maker, name=name, solve=passes.solve)
+    _refuse_early(replace(signature, params=tuple(selector.listed)), passes.lower)
     front = selector.front()
     if isinstance(target, FunctionType):
         # not `updated`: an attached spec must stay behind
@@ -138,7 +150,7 @@ def _refuse_early(signature: Signature, lower: Lower) -> None:
 
 
 def _with_receiver(
-    target: Callable[..., Any], signature: Signature, lower: Lower, options: Mapping[str, Any]
+    target: Callable[..., Any], signature: Signature, passes: Passes, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
     """Returns the checked function of a spec that speaks of ``self``'s attributes: torch must see a parameter ``self``."""
     owner: object
@@ -148,10 +160,10 @@ def _with_receiver(
     elif inspect.ismethod(target):
         owner, function = target.__self__, target.__func__
     else:  # the plain function of a class has the receiver among its parameters
-        return _front(target, parameters_of(target, signature), signature, lower, options)
+        return _front(target, parameters_of(target, signature), signature, passes, options)
     receiver = Parameter(signature.receiver or "self", ParamKind.POSITIONAL_ONLY)
     parameters = (receiver, *parameters_of(target, signature))
-    return functools.partial(_front(function, parameters, signature, lower, options), owner)
+    return functools.partial(_front(function, parameters, signature, passes, options), owner)
 
 
 def _name_of(target: Callable[..., Any]) -> str:
