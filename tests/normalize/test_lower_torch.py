@@ -11,6 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="lowering needs torch")
 
+from torch import nn
+
 from shapedsl.diagnostics import Report
 from shapedsl.ir import Predicate
 from shapedsl.ir.expand import expand
@@ -132,7 +134,7 @@ def test_the_sign_of_a_product_is_decided() -> None:
     text = "def f(a: Tensor[B - 3], b: Tensor[A * B, B % 2, A], c: Tensor[B]): ...\n"
     form = lowered(text)
 
-    class Double(torch.nn.Module):
+    class Double(nn.Module):
         def forward(self, a: Any, b: Any, c: Any) -> Any:
             return a * 2, b * 2, c * 2
 
