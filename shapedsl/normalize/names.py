@@ -15,7 +15,7 @@ from ..diagnostics import Edit, Fix, Report, Span
 from ..ir import Apply, Dim, Ellipsis, Signature, TensorType, Type, Var, VariableKind, Variadic
 from ..ir.walk import subtypes
 from ..ir.write import write_dim
-from .uses import all_names, case_names, constraint_sizes, parameter_names, sizes_of, value_names, where_names
+from .uses import alike, all_names, case_names, constraint_sizes, parameter_names, sizes_of, value_names, where_names
 
 
 def check_names(signature: Signature, report: Report) -> None:
@@ -41,7 +41,7 @@ def _check_bound(signature: Signature, report: Report) -> set[str]:
         if name in bound or name in told:
             continue
         told.add(name)
-        like = next((other for other in bound if _alike(name, other)), None)
+        like = next((other for other in bound if alike(name, other)), None)
         report.error(
             "unbound-name",
             f"no parameter binds `{name}`",
@@ -129,7 +129,7 @@ def _check_similar(signature: Signature, unbound: set[str], report: Report) -> N
     names = [name for name in counts if len(name) >= 4 and name not in unbound]
     for at, other in enumerate(names):
         for name in names[:at]:
-            if abs(len(name) - len(other)) > 1 or 1 not in (counts[name], counts[other]) or not _alike(name, other):
+            if abs(len(name) - len(other)) > 1 or 1 not in (counts[name], counts[other]) or not alike(name, other):
                 continue
             # the rarer one is the slip; of two that occur once, the later
             slip, meant = (name, other) if counts[name] < counts[other] else (other, name)
@@ -141,31 +141,6 @@ def _check_similar(signature: Signature, unbound: set[str], report: Report) -> N
                 also=[(first[meant], f"`{meant}` is here")],
                 fix=_rename(first[slip], slip, meant),
             )
-
-
-def _alike(left: str, right: str) -> bool:
-    """Returns whether two different names of four or more letters are one edit apart, or differ in case only."""
-    if left == right or min(len(left), len(right)) < 4 or _without_digits(left) == _without_digits(right):
-        return False
-    return left.lower() == right.lower() or _one_edit(left, right)
-
-
-def _without_digits(name: str) -> str:
-    return "".join(character for character in name if not character.isdigit())
-
-
-def _one_edit(left: str, right: str) -> bool:
-    """Returns whether one insertion, deletion, replacement, or exchange of neighbors makes one of the other."""
-    if len(left) > len(right):
-        left, right = right, left
-    if len(right) - len(left) > 1:
-        return False
-    start = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), len(left))
-    if len(left) < len(right):
-        return left[start:] == right[start + 1 :]
-    if left[start + 1 :] == right[start + 1 :]:
-        return True
-    return left[start : start + 2] == right[start : start + 2][::-1] and left[start + 2 :] == right[start + 2 :]
 
 
 __all__ = ["check_names"]

@@ -4,6 +4,7 @@ The frontends have expanded imports, consts, lets and types; what a name *means*
 left to check is whether every size can be known, asked and positive:
 
 - `names`: ``unbound-name``, ``duplicate-name``, ``similar-name``
+- `paths`: ``unknown-parameter``, and ``unbound-name`` for ranks
 - `hints`: ``hint-out-of-range``
 - `divisors`: ``maybe-zero-divisor``
 - `signs`: ``negative-dim``
@@ -16,6 +17,7 @@ from ..ir import Signature
 from .divisors import check_divisors
 from .hints import check_hints
 from .names import check_names
+from .paths import check_paths
 from .signs import check_signs
 
 
@@ -27,6 +29,7 @@ def resolve(signature: Signature, report: Report) -> Signature:
         report: Receives the findings listed above.
     """
     check_names(signature, report)
+    check_paths(signature, report)
     check_hints(signature, report)
     check_divisors(signature, report)
     check_signs(signature, report)

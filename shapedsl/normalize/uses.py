@@ -1,4 +1,4 @@
-"""Where names stand in a signature, with spans."""
+"""Where names stand in a signature, with spans; and whether two of them look like one."""
 
 from __future__ import annotations
 
@@ -118,3 +118,31 @@ def _sides(predicate: Predicate) -> Iterator[Size]:
                 yield from _sides(arg)
         case Not(arg=arg):
             yield from _sides(arg)
+
+
+# ------------------------------------------------------------------------------------- slips
+
+
+def alike(left: str, right: str) -> bool:
+    """Returns whether two different names of four or more letters are one edit apart, or differ in case only."""
+    if left == right or min(len(left), len(right)) < 4 or _without_digits(left) == _without_digits(right):
+        return False
+    return left.lower() == right.lower() or _one_edit(left, right)
+
+
+def _without_digits(name: str) -> str:
+    return "".join(character for character in name if not character.isdigit())
+
+
+def _one_edit(left: str, right: str) -> bool:
+    """Returns whether one insertion, deletion, replacement, or exchange of neighbors makes one of the other."""
+    if len(left) > len(right):
+        left, right = right, left
+    if len(right) - len(left) > 1:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), len(left))
+    if len(left) < len(right):
+        return left[start:] == right[start + 1 :]
+    if left[start + 1 :] == right[start + 1 :]:
+        return True
+    return left[start : start + 2] == right[start : start + 2][::-1] and left[start + 2 :] == right[start + 2 :]

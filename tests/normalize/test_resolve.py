@@ -127,3 +127,51 @@ def test_a_divisor_that_can_be_0_comes_with_sizes() -> None:
 )
 def test_negative_dims(text: str, dims: list[str]) -> None:
     assert findings(text) == [("error", "negative-dim", dim) for dim in dims]
+
+
+@pytest.mark.parametrize(
+    ("clauses", "at"),
+    [
+        ("values idx in [0, 3]", "idx"),
+        ("values qq[0] sorted from 0 to B", "qq[0]"),
+        ("drop retrun[1]", "retrun[1]"),
+        ("keep retrun", "retrun"),
+        ("bucket B in {1, 2} pad nosuch with 0", "nosuch"),
+        ("bucket B in {1, 2} pad ids with 0, nosuch axis 0 with 0", "nosuch"),
+    ],
+)
+def test_a_path_must_start_at_a_parameter(clauses: str, at: str) -> None:
+    text = f"def f(ids: int64[B]) -> (Tensor[B], Tensor[B]):\n    {clauses}\n"
+    assert findings(text) == [("error", "unknown-parameter", at)]
+
+
+def test_a_path_in_a_block_counts() -> None:
+    text = (
+        "def f(x: Tensor[B]) -> Tensor[B]:\n    case B == 1\n    otherwise:\n        bucket B in {2, 4} pad x with 0\n"
+    )
+    assert findings(text) == []
+    assert findings(text + "        drop retrun\n") == [("error", "unknown-parameter", "retrun")]
+
+
+def test_paths_that_exist() -> None:
+    text = (
+        "def f(ids: {'a': int64[B]}, *args: [int64[B], ...]) -> (Tensor[B], Tensor[B]):\n"
+        "    values ids['a'] in [0, 3]\n    values args[0] in [0, 3]\n    values return[0] in [0, 3]\n"
+        "    bucket B in {1, 2} pad args[0] with 0\n    drop return[1]\n"
+    )
+    assert findings(text) == []
+
+
+def test_a_slip_in_a_path_is_renamed() -> None:
+    report = Report()
+    resolve(signature("def f(mask: bool[B]) -> Tensor[B]:\n    values maks[0] in [0, 1]\n"), report)
+    (found,) = report
+    assert found.fix is not None
+    assert [(edit.span.text, edit.replacement) for edit in found.fix.edits] == [("maks", "mask")]
+    assert found.annotations[0].label == "did you mean `mask`?"
+
+
+@pytest.mark.parametrize("name", ["batch", "B"])
+def test_only_a_variadic_has_a_rank(name: str) -> None:
+    assert findings(f"def f(x: Tensor[B]):\n    rank {name} = 2\n") == [("error", "unbound-name", "f")]
+    assert findings(f"def f(x: Tensor[*{name}]):\n    rank {name} = 2\n") == []
