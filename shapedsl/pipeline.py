@@ -75,11 +75,25 @@ def format_text(source: Source, report: Report) -> str | None:
 def check(
     source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
 ) -> Module:
-    """Text → IR, every signature also normalized, for what `report` then holds."""
+    """Text → IR, every signature also normalized and solved for its variables, for what `report` then holds."""
     module = read(source, report, consts=consts, base=base)
     for signature in module:
+        before = len(report.errors)
         normal_form(signature, report)
+        if len(report.errors) == before:
+            _solvable(signature, report)
     return module
+
+
+def _solvable(signature: Signature, report: Report) -> None:
+    """Reports ``not-invertible`` where it shows without an example."""
+    from .runtime.solve import solved
+
+    expanded = at_structure(
+        signature, None, lambda _: False, Report()
+    )  # a rank or a length may be open: that is no fault
+    if expanded is not None:
+        solved(expanded, report, solve)
 
 
 def resolve(signature: Signature, report: Report) -> None:

@@ -128,3 +128,12 @@ class TestFix:
 
     def test_standard_input_cannot_be_fixed(self) -> None:
         assert run("check", "--fix", "-", text=BROKEN).exit_code == 2
+
+
+def test_a_size_that_cannot_be_computed_is_found_without_a_call() -> None:
+    text = "def f(x: Tensor[A // 2]):\n    where A in [4, 5]\ndef g(x: Tensor[A // 2]):\n    where A % 2 == 0\n"
+    result = run("check", "--format", "concise", "-", text=text)
+    assert (result.exit_code, result.output) == (
+        1,
+        "<stdin>:1:17: error[not-invertible] `A` cannot be computed from its only use\n",
+    )

@@ -502,3 +502,22 @@ def test_tensor_subclasses_meta_and_fake_tensors_are_tensors() -> None:
     assert run(ones(2, 3, device="meta"), ones(3, 3, device="meta")).shape == (2, 3)
     with pytest.raises(ShapeError):
         run(ones(2, 3, device="meta"), ones(4, 3, device="meta"))
+
+
+@pytest.mark.parametrize(
+    ("where", "good", "bad"),
+    [
+        ("a: Tensor[A], x: Tensor[A * B]): where B == 3", (2, 6), (2, 7)),
+        ("a: Tensor[A], x: Tensor[A * B]): where B >= 3, B <= 3", (0, 0), (0, 3)),
+        ("a: Tensor[A], x: Tensor[A * B]): where B == A", (3, 9), (3, 6)),
+        ("a: Tensor[min(A, A)], x: Tensor[max(A, 0)]): where A <= 3", (3, 3), (4, 4)),
+    ],
+)
+def test_sizes_that_only_assumptions_give_are_checked_before_torch_is_asked(
+    where: str, good: tuple[int, int], bad: tuple[int, int]
+) -> None:
+    run, graphs = compiled(lambda a, x: (a * 2, x * 2), f"def f({where}")
+    assert [each.shape[0] for each in run(*map(ones, good))] == list(good)
+    with pytest.raises(ShapeError, match="shape-violation"):
+        run(*map(ones, bad))
+    assert graphs.count == 1
