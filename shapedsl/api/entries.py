@@ -93,6 +93,8 @@ def export(
     torch_for("exporting")
     from ..targets.entry.export import export as export_lowered
 
+    if args is not None and not isinstance(args, (tuple, list)):
+        raise TypeError(f"args= takes a tuple of example inputs, not {type(args).__name__}; write (example,)")
     allowed = _allowed(verify)
     found = _selected(as_spec(spec, fn), case)
     refuse_receiver(found.signature)
