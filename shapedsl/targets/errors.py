@@ -36,7 +36,9 @@ from ..ir.write import write_dim, write_predicate
 from .printed import read_printed
 from .symbolic import Unreadable, negated, read_predicate, read_size
 
-_ASSERTION = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?)(?: on node '.*')?\s*$", re.DOTALL)
+_ASSERTION = re.compile(
+    r"Runtime assertion failed for expression (?P<condition>.+?)(?: on node '[^']*'.*)?\s*$", re.DOTALL
+)
 _GUARD = re.compile(r"Guard failed: (?P<condition>.+)")
 _EXPECTED = re.compile(r"Expected input at (?P<place>\S+) to be (?P<condition>.+?), but got (?P<size>-?\d+)")
 _SYMBOL = re.compile(r"\b[us]\d+\b")

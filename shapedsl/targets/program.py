@@ -73,10 +73,15 @@ def demands(program: ExportedProgram | GraphModule, lowered: Lowered) -> tuple[D
 
 def symbols_of(program: ExportedProgram | GraphModule, lowered: Lowered) -> dict[str, Size]:
     """Returns what torch's names of sizes (``u0``) stand for in ``program``; see `errors.run_failure`."""
+    return names_of(program, lowered)[0]
+
+
+def names_of(program: ExportedProgram | GraphModule, lowered: Lowered) -> tuple[dict[str, Size], dict[str, str]]:
+    """Returns for torch's names of sizes (``u0``) in ``program`` what they stand for, and where the user sees that."""
     reader = _Reader(program, lowered)
     for _ in reader.placeholders():
         pass
-    return reader.symbols
+    return reader.symbols, reader.homes
 
 
 class _Reader:

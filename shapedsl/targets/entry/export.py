@@ -19,6 +19,7 @@ from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import VariableKind
 from ...ir.expanded import Lowered
 from ..errors import trace_failure
+from ..named import name_assertions
 from ..shapes_spec import write
 from .arguments import refuse_fake, refuse_unregistered, unregistered_failure
 from .example import distinct
@@ -63,12 +64,14 @@ def export(
     module = as_module(target, lowered)
     args, kwargs = distinct((tuple(args), dict(kwargs)), target)
     try:
-        return torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
+        program = torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
         translated = trace_failure(error, lowered) or unregistered_failure(error, arguments, "export")
         if translated is None:
             raise
         raise translated from error
+    name_assertions(program, lowered)
+    return program
 
 
 def _require_exportable(lowered: Lowered, strict: bool) -> None:
