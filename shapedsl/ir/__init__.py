@@ -1,40 +1,23 @@
 """The one representation: what both frontends make, and what every later stage reads."""
 
+from .alternatives import Alternative, Bucket, Drop, Edge, Fill, Mode, Pad, Values
+from .constraints import Constraint, Origin
 from .dims import And, Apply, Compare, Const, Dim, Ellipsis, Fresh, Not, Or, Predicate, Size, Static, Var, Variadic
 from .operators import COMPARISONS, FUNCTIONS, OPERATORS, Comparison, Operator
-from .specs import (
-    Alternative,
+from .paths import Attribute, Item, Path, Step, quote
+from .specs import Module, Param, ParamKind, Signature, Variable, VariableKind
+from .types import (
     AnyType,
-    Attribute,
-    Bucket,
-    Constraint,
-    Drop,
     Dtype,
-    Edge,
-    Fill,
-    Item,
     MappingType,
-    Mode,
-    Module,
     NoneType,
     ObjectType,
     OptionalType,
-    Origin,
-    Pad,
-    Param,
-    ParamKind,
-    Path,
     Rest,
     ScalarType,
     SequenceType,
-    Signature,
-    Step,
     TensorType,
     Type,
-    Values,
-    Variable,
-    VariableKind,
-    quote,
 )
 
 __all__ = [

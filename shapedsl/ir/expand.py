@@ -23,25 +23,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from ..diagnostics import Report, Span
+from .constraints import Constraint, Origin
 from .dims import Compare, Const, Dim, Var, Variadic
 from .expanded import Expanded
 from .operators import COMPARISONS
-from .specs import (
-    Constraint,
-    MappingType,
-    ObjectType,
-    OptionalType,
-    Origin,
-    Param,
-    Path,
-    SequenceType,
-    Signature,
-    TensorType,
-    Type,
-    Variable,
-    VariableKind,
-)
+from .paths import Path
+from .specs import Param, Signature, Variable, VariableKind
 from .structure import UNKNOWN, Structure
+from .types import MappingType, ObjectType, OptionalType, SequenceType, TensorType, Type
 from .variadic import expand_alternative, expand_constraint, splice
 from .walk import free_vars, map_dims
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from ..diagnostics import Span
 from .dims import Dim, Predicate, Size, Var
-from .specs import Dtype, Path, Signature, VariableKind
+from .paths import Path
+from .specs import Signature, VariableKind
+from .types import Dtype
 from .write_sizes import write_dim
 
 

@@ -15,7 +15,7 @@ from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from typing import Any, Final
 
-from . import dims, specs
+from . import alternatives, constraints, dims, paths, specs, types
 from .operators import COMPARISONS, OPERATORS, Comparison, Operator
 
 FORMAT: Final = "shapedsl-ir"
@@ -189,7 +189,7 @@ _NODES: Final[dict[str, dict[str, _Codec]]] = {
     "SequenceType": {
         "kind": _choice("list", "tuple"),
         "items": _list(_TYPE),
-        "rest": _enum(specs.Rest),
+        "rest": _enum(types.Rest),
         "times": _optional(_SIZE),
     },
     "MappingType": {"entries": _list(_pair(_KEY, _TYPE))},
@@ -205,7 +205,12 @@ _NODES: Final[dict[str, dict[str, _Codec]]] = {
         "hint": _optional(_INT),
         "declared": _BOOL,
     },
-    "Constraint": {"predicate": _PREDICATE, "message": _optional(_STR), "origin": _enum(specs.Origin), "text": _STR},
+    "Constraint": {
+        "predicate": _PREDICATE,
+        "message": _optional(_STR),
+        "origin": _enum(constraints.Origin),
+        "text": _STR,
+    },
     "Attribute": {"name": _PARAM},
     "Item": {"key": _KEY},
     "Path": {"root": _PARAM, "steps": _list(_node("Attribute", "Item"))},
@@ -226,7 +231,7 @@ _NODES: Final[dict[str, dict[str, _Codec]]] = {
         "keyword": _choice("case", "otherwise", "bucket"),
         "name": _optional(_NAME),
         "constraints": _CONSTRAINTS,
-        "mode": _enum(specs.Mode),
+        "mode": _enum(alternatives.Mode),
         "hints": _list(_pair(_NAME, _INT)),
         "buckets": _list(_node("Bucket")),
         "drops": _list(_node("Drop")),
@@ -249,7 +254,10 @@ _NODES: Final[dict[str, dict[str, _Codec]]] = {
     "Module": {"signatures": _list(_node("Signature"))},
 }
 
-_CLASSES: Final[dict[str, Any]] = {name: getattr(dims, name, None) or getattr(specs, name) for name in _NODES}
+_MODULES: Final = (dims, types, constraints, paths, alternatives, specs)
+_CLASSES: Final[dict[str, Any]] = {
+    name: next(getattr(module, name) for module in _MODULES if hasattr(module, name)) for name in _NODES
+}
 _DEFAULTS: Final[dict[str, dict[str, object]]] = {
     name: {field.name: field.default for field in fields(cls) if field.default is not MISSING}
     for name, cls in _CLASSES.items()

@@ -13,22 +13,19 @@ from typing import Final, cast
 from ..diagnostics import Report, Span
 from .dims import Const, Dim, Ellipsis, Fresh, Static, Var, Variadic
 from .expanded import Leaf
-from .specs import (
+from .paths import Attribute, Item, Path, quote
+from .specs import Signature
+from .types import (
     AnyType,
-    Attribute,
-    Item,
     MappingType,
     NoneType,
     ObjectType,
     OptionalType,
-    Path,
     Rest,
     ScalarType,
     SequenceType,
-    Signature,
     TensorType,
     Type,
-    quote,
 )
 from .variadic import splice
 from .walk import free_vars

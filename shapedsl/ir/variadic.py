@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import overload
 
+from .alternatives import Alternative
+from .constraints import Constraint
 from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
-from .specs import Alternative, Constraint
 from .walk import map_sizes
 from .write import write_predicate
 

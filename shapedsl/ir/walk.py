@@ -7,15 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
-from .specs import (
-    MappingType,
-    ObjectType,
-    OptionalType,
-    ScalarType,
-    SequenceType,
-    TensorType,
-    Type,
-)
+from .types import MappingType, ObjectType, OptionalType, ScalarType, SequenceType, TensorType, Type
 
 
 def free_vars(node: Dim | Predicate) -> Iterator[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .alternatives import Alternative, Bucket, Drop, Edge, Fill, Mode, Values
 from .dims import Apply, Const, Var, Variadic
 from .fold import INDENT, fold
-from .specs import Alternative, Bucket, Drop, Edge, Fill, Mode, Values, quote
+from .paths import quote
 from .write_sizes import write_dim, write_predicate, write_set
 
 

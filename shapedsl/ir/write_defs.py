@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .constraints import Constraint, Origin
 from .dims import Apply, Compare, Const, Predicate, Size, Var, Variadic
 from .fold import INDENT, WIDTH, fold
 from .operators import COMPARISONS, MOD
-from .specs import Constraint, Module, Origin, Signature, Variable, VariableKind, quote
+from .paths import quote
+from .specs import Module, Signature, Variable, VariableKind
 from .walk import free_vars, tensor_dims
 from .write_clauses import write_alternatives, write_drops, write_values
 from .write_sizes import write_predicate

@@ -6,21 +6,20 @@ from collections.abc import Iterable, Iterator
 
 from .dims import Const, Size, Var
 from .dtypes import dtype_name
-from .specs import (
+from .paths import quote
+from .specs import Param, ParamKind
+from .types import (
     AnyType,
     Dtype,
     MappingType,
     NoneType,
     ObjectType,
     OptionalType,
-    Param,
-    ParamKind,
     Rest,
     ScalarType,
     SequenceType,
     TensorType,
     Type,
-    quote,
 )
 from .walk import subtypes
 from .write_sizes import write_dim
