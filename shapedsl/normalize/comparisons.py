@@ -7,7 +7,7 @@ Before and after::
     2 * B == 5                 false             the content does not divide
     3 + 2 * B == D             D == 2 * B + 1    the side that only adds is on the right
     B // 8 >= 3                B >= 24           a floor is opened where that is exact
-    max(A, B) <= 8             A <= 8 and B <= 8
+    max(A, B) <= 8             A <= 8 and B <= 8, unless that makes too many
     (B + 5) % 8 == 3           B % 8 == 6
     3 * B % 8 == 2             B % 8 == 6        times the inverse of 3
 """
@@ -37,6 +37,7 @@ from .polynomial import (
 
 TRUE: Final = And(())
 FALSE: Final = Or(())
+MOST_CASES: Final = 64  # a sum of n maxima is 2**n comparisons: a longer one stays closed
 
 
 def canonical_comparison(compare: Compare, box: Box = NO_BOX) -> Predicate:
@@ -91,8 +92,24 @@ def at_most(polynomial: Terms) -> Predicate:
         return _truth(everywhere.high <= 0)
     if everywhere.low == 0:
         return equal(reduced)
-    opened = _opened(reduced)
+    opened = _opened(reduced) if _cases(reduced) <= MOST_CASES else None
     return opened if opened is not None else _written_at_most(reduced)
+
+
+def _cases(polynomial: Terms) -> int:
+    """Returns how many comparisons `_opened` makes of one, or a number above `MOST_CASES`."""
+    total = 1
+    for atom, coefficient in linear_atoms(polynomial).items():
+        match atom:
+            case Apply(op=op, args=(dividend, Const(value=by))) if op.name == "//" and by > 0:
+                total *= _cases(scale(terms(dividend), coefficient))
+            case Apply(op=op, args=args) if op.name == ("max" if coefficient > 0 else "min"):
+                total *= sum(_cases(scale(terms(arg), coefficient)) for arg in args)
+            case _:
+                pass
+        if total > MOST_CASES:
+            break
+    return total
 
 
 def _opened(polynomial: Terms) -> Predicate | None:

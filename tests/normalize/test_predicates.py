@@ -8,7 +8,7 @@ from shapedsl.ir.orient import orient
 from shapedsl.ir.walk import holds
 from shapedsl.ir.write import write_predicate
 from shapedsl.normalize.comparisons import FALSE, TRUE
-from shapedsl.normalize.predicates import simplify_predicate
+from shapedsl.normalize.predicates import simplify_predicate, split
 
 from .texts import predicate
 
@@ -73,3 +73,18 @@ def test_a_guard_stays_in_front_of_the_divisor_that_it_guards() -> None:
     assert holds(simplified, {"B": 0, "S": 5})
     guarded = simplify_predicate(predicate("not (B != 0 and S // B >= D)"))
     assert holds(guarded, {"B": 0, "S": 5, "D": 1})
+
+
+@pytest.mark.parametrize(("count", "parts"), [(2, 4), (6, 64), (7, 1), (60, 1)])
+def test_a_sum_of_many_maxima_stays_closed(count: int, parts: int) -> None:
+    text = " + ".join(f"max(A{at}, B{at})" for at in range(count)) + " <= 9"
+    found = simplify_predicate(predicate(text))
+    assert len(split(found)) == parts
+    assert all(simplify_predicate(part) == part for part in split(found))
+
+
+def test_maxima_inside_each_other_count_too() -> None:
+    one = "max(A{0}, max(B{0}, C{0} + max(D{0}, E{0})) + F{0})"  # four comparisons
+    three, four = (" + ".join(one.format(at) for at in range(count)) + " <= 9" for count in (3, 4))
+    assert len(split(simplify_predicate(predicate(three)))) == 64
+    assert len(split(simplify_predicate(predicate(four)))) == 1
