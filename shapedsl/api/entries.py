@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
     from torch.fx.experimental.dynamic_spec import ShapesSpec
 
+    from ..ir import Signature
     from ..ir.expanded import Expanded, Lowered
     from .sources import SpecLike
 
@@ -177,13 +179,28 @@ def _selected(spec: Spec, case: str | None) -> Spec:
     return chosen
 
 
+class Check:
+    """The check of a call of a callable, which may take more than the spec lists. Picklable if the defaults are."""
+
+    def __init__(self, signature: Signature, parameters: inspect.Signature) -> None:
+        from ..runtime.check import checker
+
+        self._made = signature, parameters
+        self._check = checker(signature, torch_for("checking inputs"), parameters, solve=pipeline.solve)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Raises `ShapeError` where the arguments do not satisfy the spec."""
+        self._check(*args, **kwargs)
+
+    def __reduce__(self) -> tuple[type[Check], tuple[Signature, inspect.Signature]]:
+        return Check, self._made
+
+
 def _checker(spec: Spec, fn: Callable[..., Any]) -> Callable[..., None]:
-    """Returns the check of a call of ``fn``, which may take more than the spec lists."""
-    from ..runtime.check import checker
+    """Returns the check of a call of ``fn``."""
     from ..targets.entry.parameters import call_signature
 
-    parameters = call_signature(fn, spec.signature)
-    return checker(spec.signature, torch_for("checking inputs"), parameters, solve=pipeline.solve)
+    return Check(spec.signature, call_signature(fn, spec.signature))
 
 
 def _lower_example(

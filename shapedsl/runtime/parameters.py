@@ -22,15 +22,20 @@ _STARS: Final = {ParamKind.VAR_POSITIONAL: "*", ParamKind.VAR_KEYWORD: "**"}
 
 
 class _Marker:
-    def __init__(self, text: str) -> None:
-        self.text = text
+    """Equal to nothing else, pickled or not."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
-        return self.text
+        return f"<{self.name.lower()}>"
+
+    def __reduce__(self) -> str:
+        return self.name
 
 
-REQUIRED: Final = _Marker("<required>")
-OMITTED: Final = _Marker("<omitted>")  # the default of a parameter whose real default is not known
+REQUIRED: Final = _Marker("REQUIRED")
+OMITTED: Final = _Marker("OMITTED")  # the default of a parameter whose real default is not known
 
 
 @dataclass(frozen=True, slots=True)

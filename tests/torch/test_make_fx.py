@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import pickle
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ pytest.importorskip("torch", reason="lowering needs torch")
 
 import torch
 
+import shapedsl as sd
 from shapedsl.diagnostics import ShapeError
 from shapedsl.ir import ParamKind, Static
 from shapedsl.ir.expanded import Lowered
@@ -100,7 +102,59 @@ def test_keywords_omitted_defaults_and_variadics() -> None:
 def test_none_that_was_not_traced_is_told() -> None:
     graph = make_fx(lambda x, y: x if y is None else x + y, (ones(4, 3), None), {}, rows())
     assert outcome(graph, ones(6, 3), None) == (6, 3)
-    assert outcome(graph, ones(6, 3), ones(6, 3)) == "ShapeError"
+    with pytest.raises(ShapeError, match=r"`y` is a torch\.Tensor, but the graph was made for None"):
+        graph(ones(6, 3), ones(6, 3))
+
+
+def test_what_was_traced_and_is_left_out_is_told() -> None:
+    def add(x: Any, b: Any = None) -> Any:
+        return x if b is None else x + b
+
+    graph = sd.make_fx(add, "def add(x: Tensor[B], b: Tensor[B] | None = _): ...")(ones(4), ones(4))
+    assert graph(ones(3), ones(3)).tolist() == [2, 2, 2]
+    for call in (lambda: graph(ones(3)), lambda: graph(ones(3), None)):
+        with pytest.raises(ShapeError, match="`b` is None, but the graph was made for a tensor"):
+            call()
+    text = "def linear(input: Tensor[B, I], weight: Tensor[O, I], bias: Tensor[O] | None = _): ..."
+    graph = sd.make_fx(torch.nn.functional.linear, text)(ones(2, 3), ones(4, 3), ones(4))
+    assert graph(ones(5, 2), ones(1, 2), ones(1)).tolist() == [[3]] * 5
+    with pytest.raises(ShapeError, match="`bias` is omitted, but the graph was made for a tensor"):
+        graph(ones(5, 2), ones(1, 2))
+
+
+def test_another_structure_is_told_by_parameter() -> None:
+    graph = sd.make_fx(lambda x, d: x + d["a"], 'def f(x: Tensor[B], d: {"a": Tensor[B]}): ...')(
+        ones(2), {"a": ones(2)}
+    )
+    with pytest.raises(ShapeError, match="`d` is not structured as it was when the graph was made"):
+        graph(ones(2), {"a": ones(2), "b": ones(2)})
+
+
+def test_a_pickled_graph_is_checked_and_called_as_before() -> None:
+    def pair(x: Any, d: Any, *, k: int = 2) -> Any:
+        return x * k + d["a"]
+
+    graph = sd.make_fx(pair, 'def pair(x: Tensor[B], d: {"a": Tensor[B]}, *, k: _): where B <= 4')(
+        ones(2), {"a": ones(2)}, k=3
+    )
+    for copied in (pickle.loads(pickle.dumps(graph)), pickle.loads(pickle.dumps(copy.deepcopy(graph)))):
+        assert copied(ones(3), {"a": ones(3)}, k=3).tolist() == [4, 4, 4]
+        with pytest.raises(ShapeError, match="B <= 4"):
+            copied(ones(5), {"a": ones(5)}, k=3)
+        with pytest.raises(ShapeError, match="`k` is 2, but the graph was made for 3"):
+            copied(ones(3), {"a": ones(3)})
+    linear = torch.nn.Linear(3, 5)
+    graph = sd.make_fx(linear, "def f(input: Tensor[B, 3]): where B <= 4")(ones(2, 3))
+    loaded = pickle.loads(pickle.dumps(graph))
+    assert torch.equal(loaded(ones(4, 3)), linear(ones(4, 3)))
+    assert outcome(loaded, ones(5, 3)) == "ShapeError"
+
+
+def test_fx_traces_the_graph() -> None:
+    graph = sd.make_fx(lambda x: x + 1, "def f(x: Tensor[B]): where B <= 4")(ones(2))
+    traced = torch.fx.symbolic_trace(graph)
+    assert traced(ones(3)).tolist() == [2, 2, 2]
+    assert outcome(traced, ones(5)) == "RuntimeError"  # what the graph itself asserts is left
 
 
 def test_modules_partials_and_builtins() -> None:

@@ -4,6 +4,9 @@ It is part of the graph (fx calls it a code generator), so that copies of the gr
 it keep it; a forward hook is lost by ``copy.deepcopy``. Another trace runs the graph without the
 check: there sizes are no ints, and guards are the other trace's.
 
+fx pickles a graph as the text of its code, and traces that when it is loaded: the check would be lost.
+So a checked graph is pickled without it and given it again.
+
 Before (what make_fx leaves)::
 
     def forward(self, x, rest, _s_nothing):
@@ -18,11 +21,12 @@ After::
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from torch.fx import GraphModule
-from torch.fx.graph import _PyTreeCodeGen
+from torch.fx.graph import CodeGen, _PyTreeCodeGen
 
 from ...runtime.code import Code
 from ...runtime.parameters import Parameter, header, passed
@@ -55,6 +59,7 @@ class CheckedCodeGen(_PyTreeCodeGen):
     def __init__(self, pytree_info: Any, parameters: Sequence[Parameter], check: Callable[..., object]) -> None:
         super().__init__(pytree_info)
         self.check = check
+        self.parameters = tuple(parameters)
         head = _Head(parameter.name for parameter in parameters)
         self.names = [parameter.spelled for parameter in parameters]
         self.declared = ", ".join(filter(None, ("self", header(parameters, head))))
@@ -77,14 +82,34 @@ class CheckedCodeGen(_PyTreeCodeGen):
         return [(self.scope_name, self)]
 
 
-def guard_graph(graph: GraphModule, parameters: Sequence[Parameter], check: Callable[..., object]) -> None:
-    """Gives ``graph``, which make_fx made of a generated entry, the parameters and the check of its target.
+class CheckedGraph(GraphModule):
+    """A graph whose code generator is a `CheckedCodeGen`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns the flat graph, as torch pickles it, and what makes it a checked one."""
+        made: Any = self.graph._codegen
+        if not isinstance(made, CheckedCodeGen):
+            return super().__reduce__()
+        flat = copy.deepcopy(self.graph)
+        flat.set_codegen(CodeGen())
+        module = GraphModule(self, flat, class_name=type(self).__name__)
+        return guard_graph, (module, made.parameters, made.check, made.pytree_info)
+
+
+def guard_graph(
+    graph: GraphModule, parameters: Sequence[Parameter], check: Callable[..., object], pytree_info: Any = None
+) -> CheckedGraph:
+    """Returns ``graph``, which make_fx made of a generated entry, with the parameters and the check of its target.
 
     Args:
-        graph: Changed in place.
+        graph: From make_fx, or its flat form.
         parameters: Those that were passed.
         check: See `CheckedCodeGen`.
+        pytree_info: How arguments are flattened; by default the graph knows.
     """
     made: Any = graph.graph._codegen
-    graph.graph.set_codegen(CheckedCodeGen(made.pytree_info, parameters, check))
-    graph.recompile()
+    info = made.pytree_info if pytree_info is None else pytree_info
+    graph.graph.set_codegen(CheckedCodeGen(info, parameters, check))
+    checked = CheckedGraph(graph, graph.graph, class_name=type(graph).__name__)
+    checked.meta.update(graph.meta)
+    return checked

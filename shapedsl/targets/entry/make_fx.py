@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import ParamKind, Var
 from ...ir.expanded import Leaf, Lowered
-from ...runtime.parameters import Parameter
+from ...ir.structure import describe
+from ...runtime.parameters import OMITTED, Parameter
 from ..errors import trace_failure
 from ..flat import markers, positions
 from ..shapes_spec import ARGS, KWARGS, parts
@@ -77,8 +78,7 @@ def make_fx(
             raise
         raise translated from error
     present = [parameter for parameter in parameters if parameter.name in bound]
-    guard_graph(graph, present, Entrance(bound, lowered, check))
-    return graph
+    return guard_graph(graph, present, Entrance(bound, lowered, check))
 
 
 def _positional_spec(lowered: Lowered, parameters: Sequence[Parameter]) -> ShapesSpec:
@@ -117,6 +117,7 @@ class Entrance:
             for name, value in example.items()
             for path, _ in pytree.tree_flatten_with_path(value)[0]
         ]
+        self._parameters = [(name, _described(value), pytree.tree_structure(value)) for name, value in example.items()]
 
     def __call__(self, values: list[Any], *args: Any, **kwargs: Any) -> None:
         """Raises `ShapeError` if the graph must not run.
@@ -126,9 +127,13 @@ class Entrance:
             *args: As the graph was called.
             **kwargs: As the graph was called.
         """
-        if self._check is not None:
-            self._check(*args, **kwargs)
-        self._require_fixed(values)
+        try:
+            if self._check is not None:
+                self._check(*args, **kwargs)
+            self._require_fixed(values)
+        except ShapeError:
+            if not _symbolically_traced(values):
+                raise
 
     def _require_fixed(self, arguments: list[Any]) -> None:
         """Raises `ShapeError` where a static part is not the example's: the graph would give a wrong result."""
@@ -136,13 +141,45 @@ class Entrance:
 
         values, structure = pytree.tree_flatten(arguments)
         if structure != self.structure:
-            raise ShapeError([_finding("type-mismatch", "the arguments are not structured as the example's were")])
+            raise ShapeError([self._other_structure(arguments)])
         for value, fixed, place in zip(values, self._fixed, self._places, strict=True):
             seen = _baked(value)
             for key, expected in fixed.items():
                 if seen.get(key) != expected:
-                    message = f"`{place}{key}` is {seen.get(key, 'missing')}, but the graph was made for {expected}"
+                    if key in seen:
+                        message = f"`{place}{key}` is {seen[key]}, but the graph was made for {expected}"
+                    else:
+                        message = f"`{place}` is {_described(value)}, but the graph was made for {_kind(fixed)}"
                     raise ShapeError([_finding("shape-violation", message)])
+
+    def _other_structure(self, arguments: list[Any]) -> Diagnostic:
+        """Returns what to say of arguments that are not structured as the example's were."""
+        from torch.utils import _pytree as pytree
+
+        for value, (name, kind, structure) in zip(arguments, self._parameters, strict=True):
+            if pytree.tree_structure(value) == structure:
+                continue
+            if _described(value) == kind:
+                return _finding("type-mismatch", f"`{name}` is not structured as it was when the graph was made")
+            return _finding("type-mismatch", f"`{name}` is {_described(value)}, but the graph was made for {kind}")
+        return _finding("type-mismatch", "the arguments are not structured as the example's were")
+
+
+def _symbolically_traced(values: list[Any]) -> bool:
+    """Returns whether ``torch.fx.symbolic_trace`` passed ``values``: it traces with stand-ins for tensors and ints alike."""
+    from torch.fx import Proxy
+    from torch.utils import _pytree as pytree
+
+    return any(isinstance(leaf, Proxy) for leaf in pytree.tree_leaves(values))
+
+
+def _described(value: object) -> str:
+    return "omitted" if value is OMITTED else describe(value)
+
+
+def _kind(fixed: Mapping[str, str]) -> str:
+    """Returns what messages call a value of which ``fixed`` is baked in."""
+    return "a tensor" if ".dim()" in fixed else fixed.get("", "another value")
 
 
 def _finding(code: str, message: str) -> Diagnostic:
