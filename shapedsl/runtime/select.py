@@ -14,6 +14,7 @@ After, for an open structure (names shortened)::
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from ..ir import AnyType, Signature
 from ..ir.expanded import Expanded
 from .code import Code
 from .explain import explain
-from .guard import Guard, guard
+from .guard import Guard, Mismatch, guard
 from .parameters import OMITTED, REQUIRED, Parameter, header
 from .probe import Probe
 from .solve import Solve, at_structure
@@ -165,9 +166,16 @@ class Selector:
         return code.function(f"{code.prefix}f({parameters})", lines, self.name)
 
     def _explain(self, *values: Any) -> None:
-        """Raises ShapeError for arguments that failed the fast check."""
+        """Raises ShapeError for arguments that failed the fast check; an error of their own is left to come through."""
         report = Report()
         explain(self.signature, self.arguments(values), self.tensors, report, where=self.where, solve=self.solve)
+        if not report.errors and isinstance(sys.exc_info()[1], Mismatch):
+            report.error(
+                "type-mismatch",
+                f"a call of `{self.name}` does not satisfy its spec, but did when it was looked at again",
+                at=self.signature.span,
+                help="an argument changes while it is read",
+            )
         try:
             report.raise_errors()
         except Exception as error:

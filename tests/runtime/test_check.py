@@ -277,3 +277,17 @@ def test_the_callables_own_parameters_decide_where_the_spec_lists_some() -> None
     run(None, T(2, 4), scale=2.0)
     with pytest.raises(ShapeError):
         run(None, T(2, 5))
+
+
+def test_an_argument_that_changes_while_it_is_read_leaks_no_internal_error() -> None:
+    class Batch:
+        def __init__(self) -> None:
+            self.reads = 0
+
+        @property
+        def n(self) -> int:
+            self.reads += 1
+            return 3 if self.reads == 1 else 2
+
+    with pytest.raises(ShapeError, match="an argument changes while it is read"):
+        check("def f(b: object(n: Scalar[2])): ...", Batch())
