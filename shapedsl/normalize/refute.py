@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 from ..diagnostics import Report, Span
@@ -71,10 +71,16 @@ def refute(signature: Signature, report: Report) -> Signature | None:
 
 def refutation_of(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | None:
     """Returns why no sizes satisfy ``constraints``, or None if no reason was found."""
+    found = refutation_or_domains(variables, constraints)
+    return found if isinstance(found, Refutation) else None
+
+
+def refutation_or_domains(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | Domains:
+    """Returns why no sizes satisfy ``constraints``, or, if no reason was found, what `propagate` makes of them."""
     search = _Search(tuple(variables), [split(simplify_predicate(constraint.predicate)) for constraint in constraints])
     found = search.clash(range(len(constraints)))
     if found is None:
-        return None
+        return search.domains
     core, variable = _minimal(found, search)
     return Refutation(tuple(constraints[at] for at in core), variable)
 
@@ -87,11 +93,13 @@ class _Search:
         variables: Their kinds count.
         parts: Of each constraint, its canonical conjuncts.
         trials: How many more clashes may be looked for.
+        domains: Where the last clash that was looked for was not found, what each variable can be.
     """
 
     variables: tuple[Variable, ...]
     parts: list[tuple[Predicate, ...]]
     trials: int = MOST_TRIALS
+    domains: Domains = field(default_factory=Domains)
 
     def clash(self, at: Iterable[int]) -> tuple[list[int], str | None] | None:
         """Returns which of the constraints ``at`` clash, not necessarily minimal, and the variable of which nothing is left."""
@@ -101,19 +109,18 @@ class _Search:
         for owner, predicate in zip(owners, predicates, strict=True):
             if predicate == FALSE:
                 return [owner], None
-        names = {name for predicate in predicates for name in free_vars(predicate)}
-        variables = [v for v in self.variables if v.name in names]
         try:
-            domains = propagate(variables, predicates)
+            self.domains = propagate(self.variables, predicates)
         except Contradiction as contradiction:
             return sorted({owners[reason] for reason in contradiction.reasons}), contradiction.variable
-        if _smallest_fits(domains, predicates):
+        if _smallest_fits(self.domains, predicates):
             return None
         for group in components(predicates):
             if all(fact_of(predicates[each]) is not None for each in group):
                 continue  # what facts say about each other, `propagate` has seen
             together = [predicates[each] for each in group]
-            if find_sizes([v for v in variables if v.name in names], together, work=WORK) is None:
+            names = {name for predicate in together for name in free_vars(predicate)}
+            if find_sizes([v for v in self.variables if v.name in names], together, work=WORK) is None:
                 return sorted({owners[each] for each in group}), None
         return None
 

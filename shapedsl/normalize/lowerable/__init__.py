@@ -26,7 +26,7 @@ What is lowered accepts exactly what the signature accepts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import inf
 
 from ...diagnostics import Report
@@ -51,7 +51,7 @@ from .known import Known, predicates_of_substituted, settle
 from .slots import Slot, slot_dims, slots_of
 from .solve import solve as solve
 from .tell import tell_negative_ints, tell_unsolved
-from .translate import translate_predicate
+from .translate import has_floor, translate_predicate
 
 
 def lower(
@@ -77,10 +77,8 @@ def lower(
     if inversion.unsolved:
         tell_unsolved(inversion.unsolved, expanded, known.variables, report)
         return None
-    told = _said(slots.values(), inversion, known)
-    by_slot = [Variable(slot.name, slot.kind) for slot in slots.values()]
     try:
-        domains, numbers, told = _tighten(by_slot, told)
+        domains, numbers, told = _over_slots(slots.values(), inversion, known)
     except Contradiction:
         report.error("contradiction", "no shape satisfies this spec", at=expanded.signature.span)
         return None
@@ -107,6 +105,19 @@ def lower(
         (*assumptions, *late),
         tuple(sorted(_definitions(expanded, known, inversion, numbers))),
     )
+
+
+def _over_slots(
+    slots: Collection[Slot], inversion: Inversion, known: Known
+) -> tuple[Domains, dict[str, int], list[Predicate]]:
+    """Returns the slots' domains, those that are one number, and what is told of the others.
+
+    Raises:
+        Contradiction: No sizes satisfy it.
+    """
+    if all(slot.bare for slot in slots) and not known.pinned and not any(map(has_floor, known.predicates)):
+        return known.domains, {}, list(known.predicates)  # the slots are the variables
+    return _tighten([Variable(slot.name, slot.kind) for slot in slots], _said(slots, inversion, known))
 
 
 def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Predicate]:

@@ -42,6 +42,8 @@ def late_bounds(
 ) -> tuple[tuple[TorchVariable, ...], list[Predicate]]:
     """Returns ``variables``, those that equalities tie to a size of at most 1 without a range, and these ranges."""
     small = {variable.name for variable in variables if _is_small(variable)}
+    if not small:
+        return tuple(variables), []
     ties = [_tie(each) for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
     tied = set(small)
     while more := {name for names, solved in ties for name in solved if (names - {name}) & tied} - tied:

@@ -39,6 +39,10 @@ class Quotient:
     numerator: Terms
     denominator: int = 1
 
+    def is_variable(self, name: str) -> bool:
+        """Returns whether it is the slot ``name`` itself."""
+        return self.denominator == 1 and self.numerator == {(Var(name),): 1}
+
     @property
     def size(self) -> Size:
         """The value as a size: a floor division, which is exact."""

@@ -23,7 +23,7 @@ from ...ir.walk import free_vars, substitute
 from ..domains import Domains
 from ..predicates import simplify_predicate, split
 from ..propagate import propagate
-from ..refute import predicates_of, refutation_of, report_contradiction
+from ..refute import Refutation, predicates_of, refutation_or_domains, report_contradiction
 from .fit import fitting
 from .slots import known_leaves
 from .tell import tell_missing_constants
@@ -40,6 +40,7 @@ class Known:
         leaves: With ``values`` substituted.
         domains: Propagated.
         hints: Of the variables that have one, moved to the nearest size that fits.
+        pinned: Whether a variable turned out to be one number: ``predicates`` then say more than ``domains`` know.
     """
 
     variables: Mapping[str, Variable]
@@ -48,6 +49,7 @@ class Known:
     leaves: list[Leaf]
     domains: Domains
     hints: Mapping[str, int]
+    pinned: bool = False
 
 
 def settle(expanded: Expanded, report: Report, statics: Mapping[str, int]) -> Known | None:
@@ -65,16 +67,16 @@ def settle(expanded: Expanded, report: Report, statics: Mapping[str, int]) -> Kn
     if tell_missing_constants(expanded, constraints, constants - statics.keys(), report):
         return None
     variables = [v for v in signature.variables if v.kind is not VariableKind.CONST]
-    refutation = refutation_of(variables, constraints)
-    if refutation is not None:
+    refutation = refutation_or_domains(variables, constraints)
+    if isinstance(refutation, Refutation):
         used = sorted({name for c in signature.constraints for name in free_vars(c.predicate)} & values.keys())
         example = [f"the example has {', '.join(f'{name} = {statics[name]}' for name in used)}"] if used else []
         report_contradiction(refutation, signature, report, notes=example)
         return None
-    predicates = predicates_of(constraints)
-    predicates = _without_aliases(predicates, expanded, values)
+    stated = predicates_of(constraints)
+    predicates = _without_aliases(stated, expanded, values)
     left = [v for v in variables if v.name not in values]
-    domains = propagate(left, predicates)
+    domains = refutation if predicates is stated else propagate(left, predicates)
     pinned = {name: Const(domain.value) for name, domain in domains.of.items() if domain.value is not None}
     for name, value in list(values.items()):
         if isinstance(value, Var) and value.name in pinned:
@@ -93,7 +95,7 @@ def settle(expanded: Expanded, report: Report, statics: Mapping[str, int]) -> Kn
     hints = {name: fitting(wish, domains.domain(name), name, about.get(name, ())) for name, wish in hints.items()}
     leaves = known_leaves(expanded, values, frozenset(constants), domains.box)
     variables_left = {v.name: v for v in left if v.name not in pinned}
-    return Known(variables_left, values, tuple(predicates), leaves, domains, hints)
+    return Known(variables_left, values, tuple(predicates), leaves, domains, hints, bool(pinned))
 
 
 def _substituted(constraint: Constraint, values: Mapping[str, Size]) -> Constraint:
@@ -104,7 +106,9 @@ def _substituted(constraint: Constraint, values: Mapping[str, Size]) -> Constrai
 
 def predicates_of_substituted(predicates: Iterable[Predicate], values: Mapping[str, Size]) -> list[Predicate]:
     """Returns ``predicates`` with ``values`` substituted, as canonical conjuncts without duplicates."""
-    substituted = [simplify_predicate(substitute(each, values)) if values else each for each in predicates]
+    if not values:
+        return list(dict.fromkeys(predicates))
+    substituted = [simplify_predicate(substitute(each, values)) for each in predicates]
     return list(dict.fromkeys(part for each in substituted for part in split(each)))
 
 

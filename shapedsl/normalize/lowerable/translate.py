@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Size
 from ...ir.walk import free_vars, substitute
 from ..algebra import TooLarge, difference, terms
 from ..comparisons import congruent
@@ -36,7 +36,24 @@ def translate_predicate(predicate: Predicate, definitions: Mapping[str, Quotient
     Raises:
         KeyError: A variable has no definition.
     """
+    if not has_floor(predicate) and all(definitions[name].is_variable(name) for name in free_vars(predicate)):
+        return predicate
     return simplify_predicate(_translated(predicate, definitions, domains))
+
+
+def has_floor(node: Predicate | Size) -> bool:
+    """Returns whether a floor division stands in ``node``: a known residue may open it."""
+    match node:
+        case Apply(op=op, args=args):
+            return op.name == "//" or any(map(has_floor, args))
+        case Compare(left=left, right=right):
+            return has_floor(left) or has_floor(right)
+        case And(args=args) | Or(args=args):
+            return any(map(has_floor, args))
+        case Not(arg=arg):
+            return has_floor(arg)
+        case _:
+            return False
 
 
 def _translated(predicate: Predicate, definitions: Mapping[str, Quotient], domains: Domains) -> Predicate:
