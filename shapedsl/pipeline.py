@@ -7,7 +7,7 @@ findings there. Nothing here decides anything: the stages do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,14 +165,6 @@ def lower(
     return lower_expanded(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
 
 
-def json_text(signatures: Sequence[Signature]) -> str:
-    """IR → JSON: of one signature its own document, of several a module's."""
-    from .ir import Module
-    from .ir.json import to_json
-
-    return to_json(signatures[0] if len(signatures) == 1 else Module(tuple(signatures)))
-
-
 def source_text(signature: Signature, report: Report) -> str | None:
     """IR → Python source that builds the ShapesSpec, without torch and without an example.
 
@@ -182,11 +174,23 @@ def source_text(signature: Signature, report: Report) -> str | None:
     """
     from .targets.source_text import write_source
 
+    lowered = _lower_without_example(signature, report)
+    return None if lowered is None else write_source(lowered)
+
+
+def source_json(signature: Signature, report: Report) -> Mapping[str, object] | None:
+    """IR → what `source_text` builds, as data for `json.dumps`; see there."""
+    from .targets.source_json import write_json
+
+    lowered = _lower_without_example(signature, report)
+    return None if lowered is None else write_json(lowered)
+
+
+def _lower_without_example(signature: Signature, report: Report) -> Lowered | None:
     expanded = at_structure(signature, None, lambda _: False, report)
     if expanded is None or normal_form(signature, report).contradictory:
         return None
-    lowered = lower(expanded, report, statics={})
-    return None if lowered is None else write_source(lowered)
+    return lower(expanded, report, statics={})
 
 
 def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, int]:
@@ -306,7 +310,6 @@ __all__ = [
     "compare_program",
     "decode",
     "format_text",
-    "json_text",
     "lower",
     "normal_form",
     "python_signature",
@@ -316,6 +319,7 @@ __all__ = [
     "resolve",
     "select",
     "solve",
+    "source_json",
     "source_text",
     "static_sizes",
 ]

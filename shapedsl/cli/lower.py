@@ -1,9 +1,10 @@
-"""``shapedsl lower``: a spec as Python that builds torch's ShapesSpec, or as JSON."""
+"""``shapedsl lower``: a spec as Python that builds torch's ShapesSpec, or as JSON of what it is built of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -13,6 +14,8 @@ from .common import const_option, fail, read_specs, say, show, split_target
 
 if TYPE_CHECKING:
     from ..pipeline import Signature
+
+Output = TypeVar("Output")
 
 
 @click.command("lower", short_help="Print Python that builds torch's ShapesSpec.")
@@ -29,12 +32,13 @@ if TYPE_CHECKING:
 @const_option
 def command(target: str, language: str, case: str | None, consts: Mapping[str, int]) -> None:
     """Print Python source that builds torch's ShapesSpec with torch's own names. It needs torch only to be run.
+    With --to json, print what the ShapesSpec is built of: an object with one entry a spec.
 
     \b
     shapedsl lower net.shapes                     every spec of the file
     shapedsl lower net.shapes:Net.forward         one of them
     shapedsl lower --case small net.shapes        one alternative
-    shapedsl lower --to json net.shapes           the resolved specs as JSON
+    shapedsl lower --to json net.shapes           variables, parameters and assumptions as JSON
 
     Exit codes: 0, or 1 if the file has errors or cannot be lowered without an example; 2 misuse.
     """
@@ -45,20 +49,24 @@ def command(target: str, language: str, case: str | None, consts: Mapping[str, i
         show(report, err=True)
         fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
     if language == "json":
-        say(pipeline.json_text(chosen))
+        documents = {each.name: made for each in chosen if (made := _lower(each, case, pipeline.source_json, report))}
+        if documents:
+            say(json.dumps(documents, indent=2, ensure_ascii=False))
     else:
-        texts = [_lower(signature, case, report) for signature in chosen]
-        if any(texts):
-            say("\n\n".join(text.rstrip("\n") for text in texts if text))
+        texts = [text for each in chosen if (text := _lower(each, case, pipeline.source_text, report))]
+        if texts:
+            say("\n\n".join(text.rstrip("\n") for text in texts))
     show(report, err=True)
     fail(int(bool(report.errors)))
 
 
-def _lower(signature: Signature, case: str | None, report: Report) -> str | None:
-    """Returns the source of one spec; None, with the reason in ``report``, if there is none."""
+def _lower(
+    signature: Signature, case: str | None, write: Callable[[Signature, Report], Output | None], report: Report
+) -> Output | None:
+    """Returns what ``write`` makes of one spec; None, with the reason in ``report``, if it cannot be lowered."""
     if case is not None:
         selected = pipeline.select(signature, case, report)
-        return None if selected is None else pipeline.source_text(selected.signature, report)
+        return None if selected is None else write(selected.signature, report)
     if signature.alternatives:
         report.warning(
             "cases-not-lowered",
@@ -66,4 +74,4 @@ def _lower(signature: Signature, case: str | None, report: Report) -> str | None
             at=signature.alternatives[0].span,
             help="name one alternative with --case",
         )
-    return pipeline.source_text(signature, report)
+    return write(signature, report)

@@ -87,7 +87,7 @@ def write_source(lowered: Lowered, name: str | None = None) -> str:
         ShapeError: ``contradiction``: an assumption about constants alone is false.
     """
     signature = lowered.expanded.signature
-    writer = _Writer(lowered, name or _identifier(f"{signature.name.rpartition('.')[2]}_spec"))
+    writer = Writer(lowered, name or _identifier(f"{signature.name.rpartition('.')[2]}_spec"))
     params = writer.params()
     assumptions = [text for each in lowered.assumptions if (text := writer.assumption(each))]
     lines = [f"{writer.name} = ShapesSpec(", *_call("ParamsSpec", params), ")"]
@@ -108,7 +108,7 @@ def _call(function: str, entries: Iterable[tuple[str, str]]) -> list[str]:
     return [f"    {function}({{", *(f"        {key}: {value}," for key, value in entries), "    }),"]
 
 
-class _Writer:
+class Writer:
     """Names and texts of one module.
 
     Attributes:
@@ -132,6 +132,7 @@ class _Writer:
             self.names[variable.name] = made
 
     def variable(self, variable: TorchVariable) -> str:
+        """Returns the statement that makes one variable."""
         options = [quote(variable.name)]
         is_int = variable.kind is VariableKind.INT
         if variable.low is not None and (is_int or variable.low > 0):
@@ -183,15 +184,18 @@ class _Writer:
                 return None
 
     def items(self, items: Iterable[Type], root: str, steps: tuple[Step, ...]) -> str | None:
+        """Returns the list of the items' specs, or None where all of them are static."""
         texts = [self.type(item, root, (*steps, Item(at))) for at, item in enumerate(items)]
         return None if not any(texts) else f"[{', '.join(text or 'None' for text in texts)}]"
 
     def named(self, entries: Iterable[tuple[str | int, Type]], root: str, steps: tuple[Step, ...]) -> str | None:
+        """Returns the dict of the entries' specs, or None where all of them are static."""
         texts = [(key, self.type(item, root, (*steps, Item(key)))) for key, item in entries]
         present = [f"{quote(key)}: {text}" for key, text in texts if text is not None]
         return f"{{{', '.join(present)}}}" if present else None
 
     def slot(self, dim: Dim) -> str:
+        """Returns what stands for one dim."""
         match dim:
             case Var(name=name):
                 return self.names[name]
@@ -209,6 +213,7 @@ class _Writer:
         return "" if folded is True else self.predicate(folded)
 
     def predicate(self, predicate: Predicate) -> str:
+        """Returns the text of a predicate that has no part about constants alone."""
         match predicate:
             case Compare(op=op, left=left, right=right):
                 return f"{self.size(left)[0]} {op.name} {self.size(right)[0]}"
@@ -252,6 +257,7 @@ class _Writer:
                 return f"{left} {op.name} {right}", op.precedence
 
     def operand(self, size: Size, at_least: int) -> str:
+        """Returns the text of a size, in parentheses unless it binds at least as tightly as ``at_least``."""
         text, binds = self.size(size)
         return text if binds >= at_least else f"({text})"
 

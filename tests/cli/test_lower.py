@@ -38,8 +38,9 @@ def test_what_is_printed_runs() -> None:
     assert "max=31" in done.stdout
 
 
-def test_it_imports_no_torch() -> None:
-    done = process("lower", "-", text=FIRST.encode(), PYTHONPROFILEIMPORTTIME="1")
+@pytest.mark.parametrize("language", ["python", "json"])
+def test_it_imports_no_torch(language: str) -> None:
+    done = process("lower", "--to", language, "-", text=FIRST.encode(), PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
     assert "click" in modules
@@ -47,12 +48,45 @@ def test_it_imports_no_torch() -> None:
 
 
 def test_json_of_one_and_of_several() -> None:
-    one = json.loads(run("lower", "--to", "json", "-", text=FIRST).output)
-    assert one["ir"]["node"] == "Signature"
-    several = json.loads(
-        run("lower", "--to", "json", "-", text="def f(x: Tensor[B]): ...\ndef g(x: Tensor[B]): ...\n").output
-    )
-    assert [each["name"] for each in several["ir"]["signatures"]] == ["f", "g"]
+    one = run("lower", "--to", "json", "-", text=FIRST)
+    assert one.exit_code == 0
+    sides = {"type": "ShapeVar", "min": 0}
+    assert json.loads(one.output) == {
+        "project": {
+            "type": "ShapesSpec",
+            "variables": {
+                "B": {**sides, "name": "B", "max": 31, "optimization_hint": 8},
+                "D": {**sides, "name": "D", "max": None, "optimization_hint": 64},
+            },
+            "params": {
+                "x": {"type": "TensorSpec", "dims": ["B", "D"]},
+                "w": {"type": "TensorSpec", "dims": ["D", "D"]},
+            },
+            "assumptions": [],
+        }
+    }
+    text = "def f(x: Tensor[B]): ...\ndef g(x: Tensor[B, 2 * B, 3, _], n: Scalar[n]):\n    int n in [0, 9]\n"
+    several = json.loads(run("lower", "--to", "json", "-", text=text).output)
+    assert list(several) == ["f", "g"]
+    assert several["g"]["params"]["x"]["dims"] == ["B", "size_2_B", 3, None]
+    assert several["g"]["params"]["n"] == "n"
+    assert several["g"]["variables"]["size_2_B"]["name"] == "2*B"
+    assert several["g"]["variables"]["n"] == {
+        "type": "IntVar",
+        "name": "n",
+        "min": 0,
+        "max": 9,
+        "optimization_hint": None,
+    }
+    assert "size_2_B == 2 * B" in several["g"]["assumptions"]
+
+
+def test_json_of_a_case() -> None:
+    small = run("lower", "--to", "json", "--case", "small", "-", text=CASES)
+    assert (small.exit_code, small.stderr) == (0, "")
+    document = json.loads(small.stdout)["f"]
+    assert document["variables"]["B"]["max"] == 8
+    assert document["assumptions"] == ["B != 1"]
 
 
 CASES = "def f(x: Tensor[B]):\n    case one: B == 1\n    case small: B <= 8\n    otherwise\n"
@@ -80,6 +114,7 @@ def test_cases() -> None:
     ],
 )
 def test_what_cannot_be_lowered(text: str, code: str) -> None:
-    result = run("lower", "-", text=text)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert f"error[{code}]" in result.stderr
+    for language in ("python", "json"):
+        result = run("lower", "--to", language, "-", text=text)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"error[{code}]" in result.stderr

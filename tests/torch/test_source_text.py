@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -9,10 +10,14 @@ import pytest
 
 pytest.importorskip("torch", reason="lowering needs torch")
 
+import torch
+from torch.fx.experimental import dynamic_spec
+
 from shapedsl.diagnostics import ShapeError
 from shapedsl.ir import AnyType, ParamKind, Static
 from shapedsl.ir.expanded import Lowered
 from shapedsl.targets.shapes_spec import write
+from shapedsl.targets.source_json import write_json
 from shapedsl.targets.source_text import write_source
 from tests.torch.lowered_by_hand import (
     apply,
@@ -88,9 +93,47 @@ EVERYTHING = lower(
 )
 
 
+def built_of(document: Any) -> Any:
+    """Returns the ShapesSpec that a JSON document describes."""
+    document = json.loads(json.dumps(document))
+    variables = {
+        key: getattr(dynamic_spec, row["type"])(
+            row["name"], min=row["min"], max=row["max"], optimization_hint=row["optimization_hint"]
+        )
+        for key, row in document["variables"].items()
+    }
+
+    def spec(node: Any) -> Any:
+        if isinstance(node, str):
+            return variables[node]
+        if isinstance(node, list):
+            return [spec(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        match node.get("type"):
+            case "TensorSpec":
+                return dynamic_spec.TensorSpec(spec(node["dims"]))
+            case "SeqSpec":
+                return dynamic_spec.SeqSpec(spec(node["entries"]))
+            case "DictSpec":
+                return dynamic_spec.DictSpec({key: spec(item) for key, item in node["entries"]})
+            case "ObjectSpec":
+                return dynamic_spec.ObjectSpec({name: spec(item) for name, item in node["fields"].items()})
+            case _:
+                return {name: spec(item) for name, item in node.items()}
+
+    assumptions = [eval(text, {"torch": torch, **variables}) for text in document["assumptions"]]
+    return dynamic_spec.ShapesSpec(dynamic_spec.ParamsSpec(spec(document["params"])), assumptions=assumptions)
+
+
 def test_it_builds_what_write_builds() -> None:
     source = write_source(EVERYTHING)
     assert plain(built(source, "f_spec")) == plain(write(EVERYTHING)), source
+
+
+def test_the_json_says_what_write_builds() -> None:
+    document = write_json(EVERYTHING)
+    assert plain(built_of(document)) == plain(write(EVERYTHING)), document
 
 
 @pytest.mark.parametrize(
@@ -107,6 +150,7 @@ def test_it_builds_what_write_builds() -> None:
 def test_small_ones(lowered: Lowered) -> None:
     source = write_source(lowered)
     assert plain(built(source, "f_spec")) == plain(write(lowered)), source
+    assert plain(built_of(write_json(lowered))) == plain(write(lowered))
 
 
 def test_it_reads_as_a_person_would_write_it() -> None:
