@@ -19,7 +19,7 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ..ir import (
@@ -42,7 +42,7 @@ from ..ir import (
 from ..ir.expanded import Lowered, TorchVariable
 from .source_text import Writer
 
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | None"
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | None"
 
 
 def write_json(lowered: Lowered) -> dict[str, Json]:
