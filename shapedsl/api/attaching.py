@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 from ..attached import AttachedSpec
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
@@ -89,7 +89,7 @@ def _paths(namespace: Any, key: str) -> Iterator[list[str]]:
 
 def _member(owner: Any, name: str) -> Any:
     if isinstance(owner, Mapping):
-        return owner.get(name, _MISSING)
+        return cast("Mapping[str, Any]", owner).get(name, _MISSING)
     found = getattr(owner, name, _MISSING)
     if found is _MISSING and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
         qualified = f"{owner.__name__}.{name}"
@@ -108,7 +108,7 @@ def _function(found: Any) -> FunctionType | None:
 
 
 def _names(namespace: Any) -> list[str]:
-    return [str(name) for name in namespace] if isinstance(namespace, Mapping) else dir(namespace)
+    return [*map(str, cast("Mapping[str, Any]", namespace))] if isinstance(namespace, Mapping) else dir(namespace)
 
 
 def _title(namespace: Any) -> str:

@@ -8,11 +8,15 @@ from ..diagnostics import Report
 from ..ir import AnyType, Signature
 
 
+def is_module(target: object) -> bool:
+    """Returns whether ``target`` is a ``torch.nn.Module``, without importing torch."""
+    return hasattr(target, "forward") and hasattr(target, "named_parameters") and not isinstance(target, type)
+
+
 def plain_function(target: Any) -> Any:
     """Returns the function that carries attributes for ``target``: a method's, a module's ``forward``; else ``target``."""
-    if hasattr(target, "forward") and (isinstance(target, type) or hasattr(target, "named_parameters")):
-        target = target.forward
-    return getattr(target, "__func__", target)
+    function: Any = getattr(target, "forward", target) if isinstance(target, type) or is_module(target) else target
+    return getattr(function, "__func__", function)
 
 
 def carries_torch_spec(target: Any) -> bool:

@@ -34,7 +34,11 @@ def compile(
     fn: None = None, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
 ) -> Callable[[Target], Target]: ...
 def compile(
-    fn: Target | None = None, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
+    fn: Callable[..., Any] | None = None,
+    spec: SpecLike | None = None,
+    *,
+    case: str | None = None,
+    **torch_compile_kwargs: Any,
 ) -> Any:
     """Returns ``fn`` compiled under its spec; a module gives a module.
 
@@ -55,7 +59,11 @@ def compile(
             ``isolate_recompiles=False``.
     """
     if fn is None:
-        return lambda target: compile(target, spec, case=case, **torch_compile_kwargs)
+
+        def decorate(target: Target) -> Target:
+            return compile(target, spec, case=case, **torch_compile_kwargs)
+
+        return decorate
     torch_for("compiling")
     from ..targets.entry.compile import compile_callable, require_options
 
@@ -95,8 +103,9 @@ def export(
     torch_for("exporting")
     from ..targets.entry.export import export as export_lowered
 
-    if args is not None and not isinstance(args, (tuple, list)):
-        raise TypeError(f"args= takes a tuple of example inputs, not {type(args).__name__}; write (example,)")
+    given: object = args
+    if given is not None and not isinstance(given, (tuple, list)):
+        raise TypeError(f"args= takes a tuple of example inputs, not {type(given).__name__}; write (example,)")
     allowed = _allowed(verify)
     found = _selected(as_spec(spec, fn), case)
     refuse_receiver(found.signature)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -12,7 +13,7 @@ from ..diagnostics import Diagnostic, Report, Severity, ShapeError, Source
 from ..ir import Signature
 from ..ir.json import MalformedJsonError
 from ..ir.json import from_json as read_json
-from .callables import carries_torch_spec, plain_function
+from .callables import carries_torch_spec, is_module, plain_function
 from .spec import Spec, SpecFile, warn
 
 if TYPE_CHECKING:
@@ -229,11 +230,11 @@ def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | None) 
 
 def _name(target: Any) -> str:
     """Returns the dotted name that a file would use for ``target``; a module's is its ``forward``'s."""
-    while hasattr(target, "func") and hasattr(target, "keywords"):  # functools.partial
+    while isinstance(target, partial):
         target = target.func
-    if hasattr(target, "forward") and hasattr(target, "named_parameters"):
-        target = type(target).forward if "forward" not in vars(target) else target.forward
-    kind = target if hasattr(target, "__qualname__") else type(target)
+    if is_module(target):
+        target = target.forward
+    kind: Any = target if hasattr(target, "__qualname__") else type(target)
     qualified = str(kind.__qualname__).rpartition("<locals>.")[2].replace("<lambda>", "_lambda")
     return f"{getattr(kind, '__module__', None) or ''}.{qualified}".lstrip(".")
 

@@ -16,7 +16,7 @@ from ..targets.tensors import torch_for
 if TYPE_CHECKING:
     from torch.fx.experimental.dynamic_spec import ShapesSpec
 
-    from ..ir.expanded import Lowered
+    from ..ir.expanded import Expanded, Lowered
     from ..normalize import Normal
     from ..runtime.bind import Sizes
 
@@ -151,7 +151,8 @@ class Spec:
         statics = {} if arguments is None else pipeline.static_sizes(expanded, arguments)
         key = (case, allow_negative_ints, expanded.structure, tuple(sorted(statics.items())))
         if key not in self._lowered:
-            self.normal()
+            if self._normal is None:
+                self._require_sound(expanded)
             lowered = pipeline.lower(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
             report.raise_errors()
             assert lowered is not None
@@ -159,6 +160,15 @@ class Spec:
         if arguments is None:
             self._lowered[case, allow_negative_ints] = self._lowered[key]  # without an example there is one structure
         return self._lowered[key]
+
+    def _require_sound(self, expanded: Expanded) -> None:
+        """Raises what `normal` would raise and lowering would not."""
+        if expanded.signature.constraints != self._signature.constraints:
+            self.normal()  # what is left out at this structure may be contradictory
+            return
+        report = Report()
+        pipeline.resolve(self._signature, report)
+        report.raise_errors()
 
     def selected(self, case: str | None) -> tuple[Signature, str]:
         """Returns the signature to lower and how it runs (``compiled``, ``eager`` or ``backed``).
