@@ -29,6 +29,7 @@ from ..errors import trace_failure
 from ..shapes_spec import write
 from ..tracing import traced_test
 from .demands import demand_failure, note_symbols
+from .refusals import refusal
 from .shift import shift
 from .source import entry_function
 
@@ -172,12 +173,18 @@ class Artifacts:
         if options.get("options") is not None:
             options["options"] = dict(options["options"])  # torch pops entries out of it
         run: Callable[..., Any] = torch.compile(entry, dynamic_shapes=write(lowered), **options)
+        passed_on = [param.name for param in self.parameters if present.get(param.name, True)]
         if offsets:
             run = _shifted(run, self.parameters, present, offsets)
 
         def translate(error: Exception) -> None:
             """Raises what ``error`` means for the spec, if it means anything; else returns."""
-            translated = trace_failure(error, lowered) or demand_failure(error, lowered, symbols)
+            limit = options["recompile_limit"] or torch._dynamo.config.recompile_limit
+            translated = (
+                refusal(error, lowered, self.parameters, passed_on, limit)
+                or trace_failure(error, lowered)
+                or demand_failure(error, lowered, symbols)
+            )
             if translated is not None:
                 raise translated from error
 
