@@ -61,6 +61,8 @@ def known_leaves(expanded: Expanded, values: Mapping[str, Size], static: frozens
     def known(dim: Dim) -> Dim:
         if not isinstance(dim, (Var, Apply)):
             return dim
+        if isinstance(dim, Var) and dim.name not in values and dim.name not in static:
+            return dim
         names = set(free_vars(dim))
         if names and names <= static:
             return Static(dim.span)

@@ -16,6 +16,8 @@ def tell_missing_constants(
     expanded: Expanded, constraints: Sequence[Constraint], missing: frozenset[str] | set[str], report: Report
 ) -> bool:
     """Reports static sizes that are needed and have no value; returns whether there were any."""
+    if not missing:
+        return False
     needed: dict[str, Constraint | None] = {}
     for constraint in constraints:
         needed.update((name, constraint) for name in free_vars(constraint.predicate) if name in missing)
