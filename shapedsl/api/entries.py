@@ -43,8 +43,9 @@ def compile(
     """Returns ``fn`` compiled under its spec; a module gives a module.
 
     Sizes are checked before torch is asked, so that a call outside the spec raises at once and costs
-    no compilation. One graph serves every call of one structure (ranks, lengths, None-ness, values of
-    ``const _`` sizes). Also a decorator: ``@compile`` or ``@compile(spec=..., backend=...)``.
+    no compilation. One graph serves all sizes of one structure (ranks, lengths, None-ness, values of
+    ``const _`` sizes); torch makes more for what the spec leaves static, dtypes, strides, and a size of 0
+    behind the first dim. Also a decorator: ``@compile`` or ``@compile(spec=..., backend=...)``.
 
     Args:
         fn: A function, method, builtin, partial, callable object or module.

@@ -220,3 +220,17 @@ def test_two_modules_of_one_class_do_not_share_weights() -> None:
 def test_len_is_the_modules() -> None:
     run, _ = compiled(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), "def forward(input: Tensor[B, 4]): ...")
     assert len(run) == 2
+
+
+def test_a_container_is_indexed_and_iterated_where_torchs_wrapper_has_only_a_length() -> None:
+    layers = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())
+    with pytest.raises(TypeError):
+        torch.compile(layers)[0]
+    run, _ = compiled(layers, "def forward(input: Tensor[B, 3]): ...")
+    assert run[0] is layers[0]
+    assert list(run) == list(layers)
+    assert layers[1] in run
+    linear, _ = compiled(torch.nn.Linear(3, 3), "def forward(input: Tensor[B, 3]): ...")
+    for access in (lambda: linear[0], lambda: iter(linear), lambda: 0 in linear):
+        with pytest.raises(TypeError, match="Linear"):
+            access()

@@ -7,7 +7,7 @@ own. A closure over the module would go on running the original's weights after 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -34,3 +34,20 @@ class SpecModule(OptimizedModule):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the module. torch's own wrapper is marked to be skipped, so an outer fullgraph compile would fail."""
         return torch.nn.Module.__call__(self, *args, **kwargs)
+
+    # torch passes on `len` alone; special methods are not found by attribute access
+    def __getitem__(self, key: Any) -> Any:
+        """Returns what the module holds under ``key``: an item of a Sequential, a ModuleList, a ModuleDict."""
+        return self._orig_mod[key]  # type: ignore[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterates over the module's items.
+
+        Raises:
+            TypeError: It has none.
+        """
+        return iter(self._orig_mod)  # type: ignore[call-overload, no-any-return]
+
+    def __contains__(self, item: object) -> bool:
+        """Returns whether the module holds ``item``, as the module itself understands it."""
+        return item in self._orig_mod  # type: ignore[operator]
