@@ -107,3 +107,50 @@ def test_clauses_with_errors() -> None:
     assert len(report.errors) == 2
     assert made is not None
     assert len(made.clauses) == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "whre B <",
+        "wher B == = 1",
+        "assert B < 3",
+        "where !(B < 3)",
+        "where +",
+        "if B == 1:",
+        "where",
+        "bukcet B in {8}",
+    ],
+)
+def test_each_line_that_begins_a_clause_has_its_own_error(line: str) -> None:
+    names, lines = recovered(
+        f"def f(x: Tensor[B]):\n    where B <\n    {line}\n    where B = 3\ndef g(x: Tensor[B]): ...\n"
+    )
+    assert (names, lines) == (["f", "g"], [2, 3, 4])
+
+
+def test_a_misspelled_head_opens_its_block() -> None:
+    text = "dim B = 3\ndeff f(x: Tensor[B]):\n    where B = 3\n    where B < 3\ndef g(x: Tensor[B]): ...\n"
+    assert recovered(text) == (["g"], [1, 2, 3])
+
+
+def test_a_parameter_in_a_broken_head_begins_no_statement() -> None:
+    assert recovered("def f(\n    lett Tensor[B],\n    default Tensor[B],\n): ...\ndef g(x: Tensor[B]): ...\n") == (
+        ["g"],
+        [2],
+    )
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n", "# c\n", "\n\n"])
+def test_an_indented_first_line_is_an_error_like_any_other(start: str) -> None:
+    line = 1 + start.count("\n")
+    assert recovered(f"{start}  dim B in [0, 3]\ndef f(x: Tensor[B]): ...\n") == (["f"], [line])
+    assert recovered(f"{start}  # a comment\ndef f(x: Tensor[B]): ...\n") == (["f"], [])
+
+
+def test_a_backslash_says_how_lines_are_continued() -> None:
+    report = Report()
+    read(Source("<text>", "def f(x: Tensor[B]):\n    where B >= 3 and \\\n        B < 5\n"), report)
+    (found,) = report
+    assert found.message == "a line cannot be continued with `\\`"
+    assert "until its brackets are closed" in found.helps[0]

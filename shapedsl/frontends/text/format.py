@@ -92,9 +92,6 @@ def _laid_out(lines: list[Line], text: str) -> str | None:
 def _joined(lines: list[Line]) -> list[Line]:
     """Returns ``lines`` with a body that is only ``...`` behind its ``:``, and any other clause on a line of its own."""
     result: list[Line] = []
-    first = next((line for line in lines if line.tokens), None)
-    if first is not None:
-        first.column = 0  # the reader does not ask for the first line's column either
     for index, line in enumerate(lines):
         head = result[-1] if result else None
         if (

@@ -39,6 +39,13 @@ def column_of(margin: str) -> int:
     return len(margin) if "\t" not in margin else len(margin.expandtabs(8))
 
 
+def first_column(text: str) -> int:
+    """Returns the width of the first row's indentation; 0 if no token stands on it: what follows a newline is seen."""
+    row = text.removeprefix("\ufeff")
+    margin = row[: len(row) - len(row.lstrip(" \t"))]
+    return 0 if row[len(margin) : len(margin) + 1] in ("", "\n", "\r", "#") else column_of(margin)
+
+
 # Behind a comma (`case B < 2, hint < 3`, `dim B, hint`) a keyword could end the list or name its next element.
 _KEYWORD_BEFORE: Final = {
     "hint": re.compile(r"[ \t]*(?:[A-Za-z_]\w*[ \t]*=(?!=)|[0-9(]|(?!(?:in|and|or|not|multiple|hint)\b)[A-Za-z_])"),

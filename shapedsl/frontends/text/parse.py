@@ -1,7 +1,7 @@
 """Text → statements, all syntax errors of a file in one run.
 
 A text without an error is read in one go. Where there is one, the text is read again in chunks:
-a chunk begins at each line that begins with a statement's or clause's keyword. A chunk that cannot be
+a chunk begins at each line that begins with a statement's or clause's keyword (see `chunks`). A chunk that cannot be
 read is reported, the automaton is put back to where it stood before it, and the next one is read;
 in place of a broken ``def`` or ``class`` line a stand-in opens the block, so that what is inside is
 checked too. (Lark's own recovery would stay inside an open bracket until the end of the file.)
@@ -18,25 +18,13 @@ from ...diagnostics import Report, Source
 from . import limits
 from .automaton import Automaton, SyntaxFault
 from .build_statements import BROKEN, Builder
-from .lexer import column_of
+from .lexer import column_of, first_column
 from .limits import UnreadableError
 from .syntax import Broken
 from .tables import Tables, load
 
 _IN_LINES: Final = ("file", "clauses_fragment")  # the start rules of texts that are made of lines
 
-# A line that begins a chunk. What follows the keyword tells it from a parameter of that name.
-_CHUNK: Final = re.compile(
-    r"""^([ \t]*)(?:
-        (?:def|class|type|let)[ \t]+[A-Za-z_]
-      | (?:dim|int|const)[ \t]+[*A-Za-z_]
-      | from[ \t]*["'] | language[ \t]+[0-9]
-      | (?:where|case|bucket|drop|keep|values|rank|hint)(?:[ \t]+[-(\dA-Za-z_]|[ \t]*:[ \t]*(?:\#[^\n]*)?$)
-      | otherwise(?![A-Za-z_0-9]) | (?:eager|backed)[ \t]*(?:\#[^\n]*)?$
-      | \.\.\.[ \t]*(?:\#[^\n]*)?$
-    )""",
-    re.VERBOSE | re.MULTILINE,
-)
 _DECLARED: Final = re.compile(r"\s*(?:let|const|type)[ \t]+([A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*)", re.ASCII)
 _STAND_INS: Final = {
     "def": [("def", "def"), ("NAME", BROKEN), ("(", "("), (")", ")"), (":", ":")],
@@ -71,6 +59,8 @@ def parse(source: Source, report: Report, start: str, *, column: int = 0) -> Any
         found = Report()
         automaton = Automaton(tables(), Builder(source, found), start, column)
         try:
+            if start == "file":
+                automaton.indent(first_column(text), 0)
             automaton.run(text, 0, len(text), flat=start not in _IN_LINES)
             result = automaton.finish(len(text))
         except (SyntaxFault, UnreadableError) as error:
@@ -108,10 +98,10 @@ class _Recovery:
 
     def run(self) -> Any:
         """Returns what could be read."""
+        from .chunks import chunk_starts  # most files have no error
+
         text, automaton = self.source.text, self.automaton
-        starts = [match.start() for match in _CHUNK.finditer(text)]
-        if not starts or text[: starts[0]].strip(" \t\r\n\ufeff"):
-            starts.insert(0, 0)
+        starts = chunk_starts(text)
         bounds = list(zip(starts, [*starts[1:], len(text)], strict=True))
         for i, (start, end) in enumerate(bounds):
             following = self._column(bounds[i + 1][0]) if i + 1 < len(bounds) else -1
@@ -134,6 +124,7 @@ class _Recovery:
 
     def _column(self, offset: int) -> int:
         text = self.source.text
+        offset += not offset and text.startswith("\ufeff")
         end = offset
         while end < len(text) and text[end] in " \t":
             end += 1
@@ -166,7 +157,9 @@ class _Recovery:
                 self.broken.update(name.strip() for name in declared[1].split(","))
             _report(error, self.source, self.report, (start, end))
             if following > column:
-                self._stand_in(text[start:end].split(None, 1)[0].rstrip(":"), end)
+                from .chunks import meant
+
+                self._stand_in(meant(text[start:end].split(None, 1)[0].rstrip(":")), end)
         else:
             self.errors += len(self.report) - reported
 

@@ -10,6 +10,7 @@ from typing import Any
 from ...diagnostics import Source, Span
 from . import limits
 from .automaton import Automaton, SyntaxFault
+from .lexer import first_column
 from .limits import UnreadableError
 from .tables import load
 
@@ -45,6 +46,7 @@ def is_readable(source: Source) -> bool:
     builder: Any = _Recognizer(source)
     automaton = Automaton(load(), builder, "file")
     try:
+        automaton.indent(first_column(text), 0)
         automaton.run(text, 0, len(text))
         automaton.finish(len(text))
     except (SyntaxFault, UnreadableError):

@@ -83,7 +83,7 @@ def lines_of(text: str) -> list[Line]:
         kind = match.lastgroup
         if kind == "space":
             if current is None:
-                column = len(match.group().expandtabs(8))
+                column = len(match.group().strip("\ufeff").expandtabs(8))
         elif kind == "newline":
             if depth and current is not None:
                 continue

@@ -23,7 +23,7 @@ def tabs(place: Place) -> Diagnostic | None:
     span = place.source.span(start, start + len(margin))
     spaces = margin.expandtabs(4)
     fix = (f"indent with {len(spaces)} spaces", [(span, spaces)])
-    return problem("a tab in the indentation", span, "a tab counts as up to 8 spaces here", fix=fix, safe=False)
+    return problem("a tab in the indentation", span, "a tab counts as up to 8 spaces here", fix=fix)
 
 
 def colon(place: Place) -> Diagnostic | None:
@@ -31,15 +31,33 @@ def colon(place: Place) -> Diagnostic | None:
     if not place.at_end or not place.takes(":") or place.opened or place.word not in ("def", "class"):
         return None
     at = place.source.span(place.before().end, place.before().end)
-    text = place.source.text
-    following = text[place.offset : place.offset + 400].lstrip("\r\n").partition("\n")[0]
-    has_block = place.kind == "_NL" and following[:1] in (" ", "\t")
+    has_block = _has_block(place)
     written = ":" if has_block else ": ..."
     name = "a def" if place.word == "def" else "a class"
     advice = "" if has_block else "without clauses the body is `...`"
     return problem(
-        f"{name}'s head ends with `:`", at, "`:` is missing", help=advice, fix=(f"write `{written}`", [(at, written)])
+        f"{name}'s head ends with `:`",
+        at,
+        "`:` is missing",
+        help=advice,
+        fix=(f"write `{written}`", [(at, written)]),
+        safe=has_block or _stands_alone(place),
     )
+
+
+def _has_block(place: Place) -> bool:
+    """Returns whether the row behind the head is indented deeper than it."""
+    below = place.next_row[0].expandtabs(8)
+    return len(below) > len(_margin(place, place.line[0].start)[1].expandtabs(8))
+
+
+def _stands_alone(place: Place) -> bool:
+    """Returns whether nothing behind a head without a block can have been meant to stand in it.
+
+    ``where B < 3`` in the column of its ``def`` would become a line of the file, and hold for other defs too.
+    """
+    following = place.next_row[1]
+    return following in ("", "class") or (following in ("def", "from", "type") and place.word == "def")
 
 
 def body(place: Place) -> Diagnostic | None:
@@ -59,7 +77,11 @@ def body(place: Place) -> Diagnostic | None:
         )
     fix = ("write `...`", [(place.source.span(head.end, head.end), " ...")])
     return problem(
-        f"this {word} has no body", at, help="indent its clauses below it; without any, the body is `...`", fix=fix
+        f"this {word} has no body",
+        at,
+        help="indent its clauses below it; without any, the body is `...`",
+        fix=fix,
+        safe=_stands_alone(place),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from unicodedata import category
 
 from ....diagnostics import Diagnostic, Span
-from .lookalikes import SIGNS, name_of, plain
+from .lookalikes import DOUBTFUL, SIGNS, is_look_alike, name_of, plain
 from .place import Place, problem
 
 _SPACES: Final = re.compile(r"[^\S\r\n]|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -34,7 +35,7 @@ def character(place: Place) -> Diagnostic | None:
         return _sign(place, symbol)
     if _SPACES.fullmatch(symbol):
         message = f"an invisible character: {name_of(symbol)}"
-        return problem(message, span, fix=("write a plain space", [(span, " ")]), safe=True)
+        return problem(message, span, fix=("write a plain space", [(span, " ")]), safe=_separates(text, at))
     if symbol < " " or symbol == "\x7f":
         name = "a NUL character" if symbol == "\0" else f"a control character: {name_of(symbol)}"
         return problem(
@@ -47,13 +48,23 @@ def character(place: Place) -> Diagnostic | None:
             span = place.source.span(at, at + len(spelling))
             meant = _SYMBOLS[spelling]
             fix = _replace(place, span.start, span.end, meant)
-            return problem(f"`{spelling}` is written `{meant}`", span, fix=fix, safe=len(spelling) == 2)
+            certain = len(spelling) == 2 and place.takes(meant)  # `T || None` is another mistake
+            return problem(f"`{spelling}` is written `{meant}`", span, fix=fix, safe=certain)
     if symbol == ";":
         return problem("statements end with their line, not with `;`", span, help="delete it, and begin a new line")
     if symbol == "\\":
-        advice = "put the expression in brackets: newlines inside them are free"
+        advice = "put the expression in brackets: a line goes on until its brackets are closed"
         return problem("a line cannot be continued with `\\`", span, help=advice)
     return problem(f"`{symbol}` means nothing here", span)
+
+
+def _separates(text: str, at: int) -> bool:
+    """Returns whether the invisible character at ``at`` can only stand for a space: not in a word or an operator."""
+    if category(text[at]) == "Zs":
+        return True
+    before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    apart = "()[]{},: \t\r\n"
+    return not before or not after or before in apart or after in apart
 
 
 def _replace(place: Place, start: int, end: int, meant: str) -> tuple[str, list[tuple[Span, str]]]:
@@ -68,12 +79,21 @@ def _sign(place: Place, symbol: str) -> Diagnostic:
     at, meant = place.offset, SIGNS[symbol]
     message = f"`{symbol}` ({name_of(symbol)}) is written `{meant}`"
     if meant not in "\"'":
-        return problem(message, place.source.span(at, at + 1), fix=_replace(place, at, at + 1, meant))
+        certain = place.takes(meant.split()[0].rstrip("23")) and not _is_doubtful(place, symbol)
+        return problem(message, place.source.span(at, at + 1), fix=_replace(place, at, at + 1, meant), safe=certain)
     end = place.source.text.find("\n", at)
     row = place.source.text[at : end if end >= 0 else None]
     closing = next((i for i, c in enumerate(row) if i and SIGNS.get(c) == meant), None)
     edits = [(place.source.span(at + i, at + i + 1), meant) for i in (0, closing) if i is not None]
     return problem(message, place.source.span(at, at + 1), fix=("write plain quotes", edits), safe=closing is not None)
+
+
+def _is_doubtful(place: Place, symbol: str) -> bool:
+    """Returns whether a sign could mean something else: a hyphen in a name, a congruence, a division with a fraction."""
+    if SIGNS[symbol] == "-":
+        text, at = place.source.text, place.offset
+        return text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
+    return symbol in DOUBTFUL
 
 
 def _foreign(place: Place) -> Diagnostic:
@@ -89,7 +109,8 @@ def _foreign(place: Place) -> Diagnostic:
     if meant is None:
         return problem("names are written in ASCII letters", span, f"`{symbol}` is {name_of(symbol)}")
     label = f"`{symbol}` is {name_of(symbol)}, which looks like `{plain(symbol)}`"
-    return problem(f"`{word}` is not the ASCII `{meant}`", span, label, fix=(f"write `{meant}`", [(span, meant)]))
+    fix = (f"write `{meant}`", [(span, meant)])
+    return problem(f"`{word}` is not the ASCII `{meant}`", span, label, fix=fix, safe=all(map(is_look_alike, word)))
 
 
 def _open_string(place: Place, quote: str) -> Diagnostic:

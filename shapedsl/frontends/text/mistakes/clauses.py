@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....diagnostics import Diagnostic
-from .place import Place, problem
+from .place import DTYPES, Place, problem
 
 
 def missing_equals(place: Place) -> Diagnostic | None:
@@ -12,7 +12,7 @@ def missing_equals(place: Place) -> Diagnostic | None:
         return None
     if place.token.kind == "number":
         at = place.source.span(place.token.start, place.token.start)
-        return problem("`=` is missing", at, fix=("write `=`", [(at, "= ")]))
+        return problem("`=` is missing", at, fix=("write `=`", [(at, "= ")]), safe=place.word != "type")
     if not place.at_end:
         return None
     name = place.before().text
@@ -31,9 +31,15 @@ def missing_word(place: Place) -> Diagnostic | None:
     at = place.source.span(place.token.start, place.token.start)
     text, before = place.token.text, place.before()
     if place.expected == frozenset(("of",)):
-        return problem("`multiple` is followed by `of`", place.span, fix=("write `of`", [(at, "of ")]))
+        number = text[2:]
+        if text[:2] == "of" and number.isdecimal():
+            gap = place.source.span(at.start + 2, at.start + 2)
+            message = f"`of` and `{number}` are two words"
+            return problem(message, place.span, fix=("write a space", [(gap, " ")]), safe=True)
+        fix = ("write `of`", [(at, "of ")])
+        return problem("`multiple` is followed by `of`", place.span, fix=fix, safe=place.token.kind == "number")
     if place.word == "bucket" and text == "{" and place.takes("in"):
-        return problem("`in` is missing before the members", place.span, fix=("write `in`", [(at, "in ")]))
+        return problem("`in` is missing before the members", place.span, fix=("write `in`", [(at, "in ")]), safe=True)
     if place.word == "bucket" and before.text == "in":
         return problem(
             "a bucket lists its members in braces",
@@ -69,13 +75,15 @@ def head(place: Place) -> Diagnostic | None:
         return problem("a case's name is missing before the colon", place.span_of(line[1]), help=advice)
     if place.word == "case" and len(line) == 2 and line[1].kind == place.token.kind == "name" and not place.takes(text):
         at = place.source.span(line[1].end, line[1].end)
-        return problem("a case's name ends with `:`", at, fix=("write `:`", [(at, ":")]), safe=False)
+        return problem("a case's name ends with `:`", at, fix=("write `:`", [(at, ":")]))
     if place.word != "def":
         return None
     before = place.before(2).text
     if place.opened and len(place.opened) == 1 and place.token.kind == place.before().kind == "name" and before in "(,":
         at = place.source.span(place.before().end, place.before().end)
-        return problem("`:` is missing between the parameter and its type", at, fix=("write `:`", [(at, ":")]))
+        is_type = (text in DTYPES or place.after().text == "[") and place.before().text not in DTYPES  # not `Tensor x`
+        message, fix = "`:` is missing between the parameter and its type", ("write `:`", [(at, ":")])
+        return problem(message, at, fix=fix, safe=is_type)
     if place.opened:
         return None
     if len(place.line) == 1 and place.token.text == "(":

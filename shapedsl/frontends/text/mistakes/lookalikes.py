@@ -48,6 +48,9 @@ SIGNS: Final = {
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
 }
 
+# Signs whose spelling above is a guess: `÷` may be a fraction, `≡` a congruence, `⇒` an implication.
+DOUBTFUL: Final = frozenset("\N{DIVISION SIGN}\N{DIVISION SLASH}\N{IDENTICAL TO}\N{RIGHTWARDS DOUBLE ARROW}")
+
 # Letters that look like Latin ones -> the Latin ones: Cyrillic, then Greek.
 LETTERS: Final = dict(
     zip(
@@ -63,6 +66,20 @@ def name_of(character: str) -> str:
     from unicodedata import name
 
     return f"U+{ord(character):04X} {name(character, '')}".rstrip()
+
+
+def is_look_alike(character: str) -> bool:
+    """Returns whether a character is ASCII, or looks so much like an ASCII one that nothing else was meant.
+
+    A Greek nu or an index (``B₁``) may well be a name of its own.
+    """
+    from unicodedata import decomposition
+
+    if character.isascii():
+        return True
+    if character in LETTERS:
+        return character not in "ντ"
+    return decomposition(character).startswith(("<wide>", "<font>"))
 
 
 def plain(word: str) -> str | None:

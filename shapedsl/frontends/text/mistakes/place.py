@@ -139,6 +139,20 @@ class Place:
         return not self._behind or self._behind[-1].kind == "newline"
 
     @property
+    def next_row(self) -> tuple[str, str]:
+        """The indentation and the first word (or sign) of the first row with a token behind the row of ``offset``."""
+        text, at = self.source.text, self.source.text.find("\n", self.offset)
+        while at >= 0:
+            end = text.find("\n", at + 1)
+            row = text[at + 1 : end if end >= 0 else len(text)]
+            stripped = row.strip()
+            if stripped and not stripped.startswith("#"):
+                first = next(scan(stripped), Token("none", "", 0))
+                return row[: len(row) - len(row.lstrip(" \t"))], first.text
+            at = end
+        return "", ""
+
+    @property
     def at_end(self) -> bool:
         """Whether the statement ended too early."""
         return self.kind in ("_NL", "$END", "_INDENT", "_DEDENT") or self.token.kind in ("none", "newline")
@@ -169,7 +183,7 @@ def problem(
     note: str = "",
     help: str = "",
     fix: tuple[str, Iterable[tuple[Span, str]]] | None = None,
-    safe: bool = True,
+    safe: bool = False,
     code: str = "syntax-error",
 ) -> Diagnostic:
     """Returns an error.
@@ -182,7 +196,7 @@ def problem(
         note: A fact.
         help: What to write.
         fix: What a machine can do about it: a description, and spans with what replaces them.
-        safe: Whether the fix cannot be anything else than what was meant.
+        safe: Whether the fix cannot be anything else than what was meant: only then a machine may apply it unasked.
         code: The fault.
     """
     annotations = (Annotation(at, label), *([Annotation(*also)] if also else []))

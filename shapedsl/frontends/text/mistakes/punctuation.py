@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....diagnostics import Diagnostic
-from ..tokens import Token
+from ..tokens import CLOSERS, OPENERS, Token, scan
 from .place import CLAUSES, DTYPES, STATEMENTS, Place, problem
 
 # Two tokens that touch -> what was meant.
@@ -26,6 +26,7 @@ _TYPOS: Final = {
     (":", "="): "=",
     (":", ":"): ":",
 }
+_ONE_MEANING: Final = (("==", "="), ("!=", "="), ("<", ">"), ("|", "|"))  # of two signs, the first of which was taken
 _RANGES: Final = "a range is `[lo, hi]`, both ends included"
 
 
@@ -37,12 +38,17 @@ def typo(place: Place) -> Diagnostic | None:
         if meant is None or first.end != second.start:
             continue
         span = place.span_of(first, second)
-        if (first.text, second.text) == ("=", ">") and place.line[:1] and place.word == "def" and not place.opened:
+        if (first.text, second.text) == ("=", ">") and place.takes("->") and not place.opened:
             meant = "->"
+        if (first.text, second.text) == ("|", "|") and first is before:  # `T || None`: the first one was right
+            meant = "|"
+        # What the first sign began is right only if the pair can mean nothing else: `let S =< 3` is no comparison.
+        certain = place.takes(meant) if first is token else (first.text, second.text) in _ONE_MEANING
         if not meant:
             forms = {"<<": "write `x * 2**n`", ">>": "write `x // 2**n`", "++": "write `x + 1`"}
             return problem(f"there is no `{span.text}`", span, help=forms[span.text])
-        return problem(f"`{span.text}` is written `{meant}`", span, fix=(f"write `{meant}`", [(span, meant)]))
+        fix = (f"write `{meant}`", [(span, meant)])
+        return problem(f"`{span.text}` is written `{meant}`", span, fix=fix, safe=certain)
     return None
 
 
@@ -50,19 +56,26 @@ def equals(place: Place) -> Diagnostic | None:
     """Explains ``=`` for ``==``, and ``==`` or ``:`` for ``=``."""
     text, span = place.token.text, place.span
     if text == "=" and place.takes("==") and place.word in ("where", "case", "def"):
-        return problem("sizes are compared with `==`", span, fix=("write `==`", [(span, "==")]))
-    if text in ("==", ":") and place.takes("=") and not place.opened:
+        return problem("sizes are compared with `==`", span, fix=("write `==`", [(span, "==")]), safe=True)
+    if text in ("==", ":") and place.takes("=") and not place.opened and place.word not in ("dim", "int"):
         fix = ("write `=`", [(span, "=")])
-        return problem(f"`{place.word}` takes `=`, not `{text}`", span, fix=fix)
+        certain = text == "=="  # `let S: int = 3` has its `=`
+        return problem(f"`{place.word}` takes `=`, not `{text}`", span, fix=fix, safe=certain)
     if text == "=" and place.before().text in ("hint", "multiple", "of", "rank") and place.takes("INT", "NAME"):
         example = "`hint 8`" if place.before().text == "hint" else f"`{place.before().text} …`"
         return problem(
             f"no `=` behind `{place.before().text}`",
             span,
             help=f"write {example}",
-            fix=("delete the `=`", [(span, "")]),
+            fix=("delete the `=`", [(span, " " if _touches_both(place) else "")]),
+            safe=place.takes("INT") and place.after().kind == "number",
         )
     return None
+
+
+def _touches_both(place: Place) -> bool:
+    """Returns whether words stand directly before and behind the unexpected token: without it they would run together."""
+    return place.before().end == place.token.start and place.after().start == place.token.end
 
 
 def declaration(place: Place) -> Diagnostic | None:
@@ -71,7 +84,7 @@ def declaration(place: Place) -> Diagnostic | None:
         return None
     text, value = place.token.text, place.after()
     name = place.before().text
-    if text == "=":
+    if text in ("=", "=="):
         meant = value.text if value.kind == "number" else "8"
         advice = (
             f"`dim {name} hint {meant}` is a size that is often {meant}; `const {name} = {meant}` is always {meant}"
@@ -86,9 +99,7 @@ def declaration(place: Place) -> Diagnostic | None:
     if text in bounds and value.kind == "number":
         whole = place.span_of(place.token, value)
         meant = f"in {bounds[text]}"
-        return problem(
-            "a declared range is written `in [lo, hi]`", whole, fix=(f"write `{meant}`", [(whole, meant)]), safe=False
-        )
+        return problem("a declared range is written `in [lo, hi]`", whole, fix=(f"write `{meant}`", [(whole, meant)]))
     if text == ":":
         return problem(
             f"`{place.word}` takes no type", place.span, help=f"`dim {name}` is a size, `int {name}` any integer"
@@ -107,7 +118,8 @@ def wrong_brackets(place: Place) -> Diagnostic | None:
             opener, closer = place.opened[-1], _closer(place)
             edits = [(place.span_of(opener), "[")] + ([(place.span_of(closer), "]")] if closer else [])
             message = f"the dims of a tensor stand in square brackets: `{name.text}[…]`"
-            return problem(message, place.span_of(name, opener), fix=("write `[` and `]`", edits) if closer else None)
+            fix = ("write `[` and `]`", edits) if closer else None
+            return problem(message, place.span_of(name, opener), fix=fix, safe=_are_dims(place, opener, closer))
     if place.before().text == "in" and text == "(":
         return problem(_RANGES, place.span, help="write `in [lo, hi]`; a set of sizes is `in {1, 2, 4}`")
     if place.before().text == "in" and place.token.kind == "name":
@@ -117,6 +129,14 @@ def wrong_brackets(place: Place) -> Diagnostic | None:
     return None
 
 
+def _are_dims(place: Place, opener: Token, closer: Token | None) -> bool:
+    """Returns whether what stands in a bracket can be dims as it is: something, and no fields and no types."""
+    if closer is None:
+        return False
+    inside = [t for t in scan(place.source.text, opener.end, closer.start) if t.kind not in ("space", "newline")]
+    return bool(inside) and all(t.text not in ("(", "[", "{", ":", "=") for t in inside)
+
+
 def half_open(place: Place) -> Diagnostic | None:
     """Explains ``in [0, 8)`` and ``in [0:8]``."""
     if not place.opened or place.opened[-1].text != "[" or _word_before(place.line, place.opened[-1]) != "in":
@@ -124,7 +144,7 @@ def half_open(place: Place) -> Diagnostic | None:
     if place.token.text in (")", "[") and place.before().text != ",":
         return problem(_RANGES, place.span, "there are no half-open ranges", help="write `[lo, hi - 1]`")
     if place.token.text in (":", "..."):
-        return problem(_RANGES, place.span, fix=("write `,`", [(place.span, ",")]), safe=False)
+        return problem(_RANGES, place.span, fix=("write `,`", [(place.span, ",")]))
     return None
 
 
@@ -189,12 +209,13 @@ def arrow(place: Place) -> Diagnostic | None:
         at = place.source.span(place.token.start, place.token.start)
         if text in (*STATEMENTS, *CLAUSES):
             behind = place.source.span(place.before().end, place.before().end)
-            return problem(f"`:` is missing before `{text}`", behind, fix=("write `:`", [(behind, ":")]))
+            return problem(f"`:` is missing before `{text}`", behind, fix=("write `:`", [(behind, ":")]), safe=True)
         if text == "{":
             return problem("`:` is missing; blocks are indented, not bracketed", at, help="`def f(x: Tensor[B]): ...`")
         if text in (">", "-", "=") or place.token.kind == "name":
             if place.token.kind == "name":
-                return problem("`->` is missing before the return type", span, fix=("write `->`", [(at, "-> ")]))
+                fix, certain = ("write `->`", [(at, "-> ")]), text in DTYPES
+                return problem("`->` is missing before the return type", span, fix=fix, safe=certain)
             return problem("the return type follows `->`", span)
     return None
 
@@ -205,13 +226,16 @@ def operand(place: Place) -> Diagnostic | None:
     if before.kind == "number" and token.kind == "name" and before.end == token.start:
         span = place.span_of(before, token)
         meant = f"{before.text} * {token.text}"
-        return problem(f"a product is written with `*`: `{meant}`", span, fix=(f"write `{meant}`", [(span, meant)]))
+        tight = place.before(2).text in ("**", "//", "/", "%")  # `A // 2B` asks for brackets
+        certain = place.takes("*") and not tight and token.text.lower() not in ("k", "m", "g", "e")  # `4K` is a number
+        fix = (f"write `{meant}`", [(span, meant)])
+        return problem(f"a product is written with `*`: `{meant}`", span, fix=fix, safe=certain)
     starts = token.kind in ("name", "number", "string")
     ends = before.kind in ("name", "number", "string") or before.text in (")", "]", "}", "...")
     if place.opened and starts and ends and place.takes(",") and token.text not in CLAUSES:
         at = place.source.span(before.end, before.end)
         also = (place.span, "this begins the next item")
-        return problem("a comma is missing here", at, also=also, fix=("write `,`", [(at, ",")]), safe=False)
+        return problem("a comma is missing here", at, also=also, fix=("write `,`", [(at, ",")]))
     return None
 
 
@@ -234,8 +258,27 @@ def default(place: Place) -> Diagnostic | None:
     """Explains a default value that is not ``_``."""
     if place.before().text != "=" or place.word != "def" or not place.opened or not place.takes("_"):
         return None
-    fix = ("write `_`", [(place.span, "_")])
-    return problem("a default value is written `_`", place.span, "its value makes no difference to shapes", fix=fix)
+    if place.token.kind == "name" and place.token.text in DTYPES and place.before(3).text in ("(", ","):
+        return problem("a type stands behind `:`, not `=`", place.span_of(place.before()), help="write `x: Tensor[B]`")
+    value = _value(place)
+    if not value:
+        return problem("a default value is written `_`", place.span, "its value makes no difference to shapes")
+    whole = place.span_of(*value)
+    plain = all(t.kind in ("number", "string") or t.text in ("True", "False", "true", "false", "-") for t in value)
+    fix, label = ("write `_`", [(whole, "_")]), "its value makes no difference to shapes"
+    return problem("a default value is written `_`", whole, label, fix=fix, safe=plain and len(value) <= 2)
+
+
+def _value(place: Place) -> list[Token]:
+    """Returns the tokens of the default value that begins here, on this row; none if its end is not seen."""
+    value: list[Token] = []
+    depth = 0
+    while (token := place.after(len(value))).kind not in ("none", "newline"):
+        if not depth and (token.text in CLOSERS or token.text == ","):
+            return value
+        depth += (token.text in OPENERS) - (token.text in CLOSERS)
+        value.append(token)
+    return []
 
 
 def python_type(place: Place) -> Diagnostic | None:

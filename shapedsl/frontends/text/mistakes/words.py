@@ -5,54 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ....diagnostics import Diagnostic
+from ..chunks import begins_line
+from ..slips import closest, is_slip
+from .foreign import FIRST, SAME
 from .place import CLAUSES, COMPARATORS, STATEMENTS, Place, problem
-
-# What begins a line elsewhere -> what to write here.
-_FIRST: Final = {
-    "assert": "`where B < 32` states what is assumed",
-    "assume": "`where B < 32` states what is assumed",
-    "require": "`where B < 32` states what is assumed",
-    "requires": "`where B < 32` states what is assumed",
-    "if": "`case B == 1` begins an alternative, `where` states what always holds",
-    "elif": "each alternative is a `case`; they are tried in order",
-    "else": "`otherwise` is the last alternative",
-    "match": "each alternative is a `case`",
-    "default": "`otherwise` is the last alternative",
-    "print": "a spec runs nothing; `shapedsl explain FILE` prints what it means",
-    "return": "the return type stands in the head: `def f(x: Tensor[B]) -> Tensor[B]: ...`",
-    "pass": "an empty body is `...`",
-    "import": 'names come from a file: `from "common.shapes" import B`',
-    "include": 'names come from a file: `from "common.shapes" import B`',
-    "lambda": "a spec names its callable: `def f(x: Tensor[B]): ...`",
-    "for": "a spec states what holds for all sizes; there are no loops",
-    "while": "a spec states what holds for all sizes; there are no loops",
-    "try": "a spec runs nothing",
-    "with": "a spec runs nothing",
-    "async": "`async` makes no difference to shapes: write `def`",
-    "fn": "`def f(x: Tensor[B]): ...`",
-    "func": "`def f(x: Tensor[B]): ...`",
-    "function": "`def f(x: Tensor[B]): ...`",
-    "var": "`dim B` declares a size, `int k` an integer, `let S = 2 * B` names an expression",
-    "symbol": "`dim B` declares a size",
-    "size": "`dim B` declares a size",
-    "struct": "`type Cache[N] = …` names a type; attributes are `object(x: T)`",
-    "typedef": "`type Cache[N] = …` names a type",
-    "alias": "`let S = 2 * B` names an expression, `type` a type",
-    "define": "`let S = 2 * B` names an expression, `const N = 4` an int",
-}
-# Replaced word for word at the start of a line.
-_SAME: Final = {
-    "assert": "where",
-    "assume": "where",
-    "require": "where",
-    "requires": "where",
-    "fn": "def",
-    "func": "def",
-    "function": "def",
-    "symbol": "dim",
-    "typedef": "type",
-    "default": "otherwise",
-}
 
 # Inside an expression.
 _INSIDE: Final = {
@@ -84,7 +40,6 @@ def first_word(place: Place) -> Diagnostic | None:
                 "comments begin with `#`",
                 place.span_of(first),
                 fix=("write `#`", [(place.span_of(first), "#")]),
-                safe=False,
             )
         return None
     known = (*STATEMENTS, *CLAUSES)
@@ -93,10 +48,10 @@ def first_word(place: Place) -> Diagnostic | None:
     if line and not place.takes(*STATEMENTS, *CLAUSES) and first.text in place.expected:
         return None
     span = place.span_of(first)
-    if first.text in _FIRST:
-        same = _SAME.get(first.text)
+    if first.text in FIRST:
+        same = SAME.get(first.text)
         fix = (f"write `{same}`", [(span, same)]) if same else None
-        return problem(f"`{first.text}` is no statement", span, help=_FIRST[first.text], fix=fix, safe=False)
+        return problem(f"`{first.text}` is no statement", span, help=FIRST[first.text], fix=fix)
     in_body = bool(place.source.text[place.source.text.rfind("\n", 0, first.start) + 1 : first.start])
     candidates = known if in_body else STATEMENTS
     meant = closest(first.text, candidates)
@@ -106,6 +61,7 @@ def first_word(place: Place) -> Diagnostic | None:
             span,
             f"did you mean `{meant}`?",
             fix=(f"write `{meant}`", [(span, meant)]),
+            safe=is_slip(first.text, meant, candidates) and begins_line(meant, place.source.text, first.end),
         )
     operator = (line[1] if len(line) > 1 else place.token).text if line else place.after().text
     if operator == "=":
@@ -120,7 +76,6 @@ def first_word(place: Place) -> Diagnostic | None:
             span,
             help="`where` states what is assumed",
             fix=("write `where`", [(place.source.span(first.start, first.start), "where ")]),
-            safe=False,
         )
     if operator == ":":
         return problem("a declaration needs a keyword", span, help=f"`dim {first.text}` declares a size")
@@ -140,16 +95,30 @@ def inside(place: Place) -> Diagnostic | None:
         ends = place.after() if place.after().text == "not" else place.token
         meant = "!=" if ends.text == "not" else "=="
         whole = place.span_of(place.token, ends)
-        return problem(f"sizes are compared with `{meant}`", whole, fix=(f"write `{meant}`", [(whole, meant)]))
-    if place.word == "def" and before.text == ":" and not place.opened and word in _FIRST:
-        return problem(f"`{word}` is no clause", span, help=_FIRST[word])
+        operand = place.after(2 if ends.text == "not" else 1)
+        certain = place.takes("==") and (
+            operand.kind == "number" or (operand.kind == "name" and operand.text != "None")
+        )
+        fix = (f"write `{meant}`", [(whole, meant)])
+        return problem(f"sizes are compared with `{meant}`", whole, fix=fix, safe=certain)
+    if place.word == "def" and before.text == ":" and not place.opened and word in FIRST:
+        return problem(f"`{word}` is no clause", span, help=FIRST[word])
     if word in _INSIDE and before.kind in ("name", "number", "op", "string"):
         return problem(f"`{word}` means nothing here", span, help=_INSIDE[word])
     options = [t for t in place.expected if t.isalpha() and t.islower()]
     near = None if place.takes("NAME") else closest(word, options)
     if near is not None and near != word:
+        keyword = word.rstrip("0123456789")
+        if keyword in options and keyword != word:
+            digits = place.source.span(span.start + len(keyword), span.end)
+            gap = ("write a space", [(place.source.span(digits.start, digits.start), " ")])
+            return problem(f"`{keyword}` and `{digits.text}` are two words", span, fix=gap, safe=True)
         return problem(
-            f"`{word}` means nothing here", span, f"did you mean `{near}`?", fix=(f"write `{near}`", [(span, near)])
+            f"`{word}` means nothing here",
+            span,
+            f"did you mean `{near}`?",
+            fix=(f"write `{near}`", [(span, near)]),
+            safe=is_slip(word, near, options),
         )
     return None
 
@@ -188,31 +157,3 @@ def reserved(place: Place) -> Diagnostic | None:
         code="reserved-name",
         help="choose another name",
     )
-
-
-def closest(word: str, candidates: tuple[str, ...] | list[str]) -> str | None:
-    """Returns the candidate that ``word`` is a slip of: one edit away, or two if it is long."""
-    best: tuple[int, str] | None = None
-    for candidate in candidates:
-        limit = 1 if len(candidate) < 5 else 2
-        if len(candidate) < 3 or abs(len(candidate) - len(word)) > limit:
-            continue
-        distance = _distance(word.lower(), candidate)
-        if distance <= limit and distance < len(candidate) - 1 and (best is None or (distance, candidate) < best):
-            best = (distance, candidate)
-    return best[1] if best else None
-
-
-def _distance(a: str, b: str) -> int:
-    """Returns how many insertions, deletions, replacements and swaps of neighbors turn ``a`` into ``b``."""
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        now = [i]
-        for j, y in enumerate(b, 1):
-            cost = min(row[j] + 1, now[-1] + 1, row[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, before[j - 2] + 1)
-            now.append(cost)
-        before, row = row, now
-    return row[-1]
