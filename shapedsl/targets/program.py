@@ -27,6 +27,7 @@ from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Predicate, 
 from ..ir.expanded import Leaf, Lowered
 from ..ir.orient import orient
 from .flat import markers, positions
+from .lines import Lines, names_in
 from .printed import read_printed
 from .symbolic import Unreadable, read_predicate, read_size
 
@@ -89,6 +90,7 @@ class _Reader:
 
     Attributes:
         graph: Its graph.
+        lines: Of the user's code, where they are known.
         symbols: torch's name → the size it stands for.
         homes: torch's name → where the user can see that size.
     """
@@ -97,6 +99,7 @@ class _Reader:
         from torch.export import ExportedProgram
 
         self.graph: Any = program.graph
+        self.lines = Lines(program.graph)
         self.meanings = {variable.name: variable.meaning for variable in lowered.variables}
         self.symbols: dict[str, Size] = {}
         self.homes: dict[str, str] = {}
@@ -131,7 +134,9 @@ class _Reader:
             # a pinned size is an int, or a SymInt of a number
             known = size if isinstance(size, int) else symbolic.node.maybe_as_int()
             if known is not None:
-                yield Demand("specialized-dim", _equal(meaning, Const(known)), (place,))
+                predicate = _equal(meaning, Const(known))
+                names = set() if isinstance(size, int) else names_in(symbolic.node._expr)
+                yield Demand("specialized-dim", predicate, (place,), self.lines.find(names, predicate))
                 continue
             node = symbolic.node
             for expression in (node._expr, node.expr):
@@ -143,7 +148,9 @@ class _Reader:
                     code = "merged-dims" if expression.is_Symbol else "extra-assumption"
                     home = self.homes.get(expression.name) if expression.is_Symbol else None
                     places = (place,) if home is None else tuple(sorted((home, place), key=order.index))
-                    yield Demand(code, _equal(now, meaning), places, self._line(_names(node._expr, expression)))
+                    predicate = _equal(now, meaning)
+                    line = self.lines.find(names_in(node._expr, expression), predicate)
+                    yield Demand(code, predicate, places, line)
 
     def _ranges(self) -> Iterator[Demand]:
         for symbol, bounds in self.ranges.items():
@@ -152,7 +159,8 @@ class _Reader:
                 continue
             for op, bound in ((">=", bounds.lower), ("<=", bounds.upper)):
                 if bound.is_Integer:  # infinity is none
-                    yield Demand("extra-assumption", Compare(COMPARISONS[op], size, Const(int(bound))))
+                    predicate = Compare(COMPARISONS[op], size, Const(int(bound)))
+                    yield Demand("extra-assumption", predicate, (), self.lines.find({symbol.name}, predicate))
 
     def _assertions(self) -> Iterator[Demand]:
         for node in self.graph.nodes:
@@ -163,7 +171,7 @@ class _Reader:
                 found = self._asserted(node)
                 if found is not None:
                     predicate, names = found
-                    yield Demand("extra-assumption", predicate, (), self._line(names, predicate))
+                    yield Demand("extra-assumption", predicate, (), self.lines.find(names, plain(predicate)))
             elif "sym_constrain_range" in target:
                 yield from self._constrained(node)
 
@@ -176,7 +184,7 @@ class _Reader:
             value = getattr(node.args[0], "meta", {}).get("val")
             if hasattr(value, "node"):
                 expression: Any = value.node._expr  # type: ignore[union-attr]
-                return read_predicate(expression, self.symbols.get), _names(expression)
+                return read_predicate(expression, self.symbols.get), names_in(expression)
         except Unreadable:  # about data, or beyond our words
             return None
         return None
@@ -194,27 +202,6 @@ class _Reader:
             bound = node.kwargs.get(key, bound)
             if isinstance(bound, int):
                 yield Demand("extra-assumption", Compare(COMPARISONS[op], size, Const(bound)))
-
-    def _line(self, names: set[str], predicate: Predicate | None = None) -> str | None:
-        """Returns the user's line that relates the symbols ``names``, if one operation clearly does.
-
-        torch drops the stacks of its assertions. What is left: the first operation whose operands
-        bring all of several symbols together, or whose result divides a symbol.
-        """
-        divided = None if predicate is None else _divisor(predicate)
-        for node in self.graph.nodes:
-            trace = node.meta.get("stack_trace") or ""
-            if node.op != "call_function" or "insert_deferred_runtime_asserts" in trace or not trace:
-                continue
-            if divided is not None and len(names) == 1:
-                (name,) = names
-                if any(text in str(_shape(node)) for text in (f"{name}//{divided}", f"FloorDiv({name}, {divided})")):
-                    return _user_line(trace)
-            elif len(names) > 1:
-                operands = [_shape_names(arg) for arg in node.all_input_nodes]
-                if names <= set().union(*operands) and not any(names <= operand for operand in operands):
-                    return _user_line(trace)
-        return None
 
 
 def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[Leaf, Any]]:
@@ -269,30 +256,6 @@ def _symbol(size: Any) -> str | None:
     return expression.name if expression is not None and expression.is_Symbol else None
 
 
-def _names(*expressions: Any) -> set[str]:
-    return {symbol.name for expression in expressions for symbol in expression.free_symbols}
-
-
-def _shape(node: Any) -> tuple[Any, ...]:
-    value = node.meta.get("val")
-    return tuple(getattr(value, "shape", ()))
-
-
-def _shape_names(node: Any) -> set[str]:
-    symbolic: list[Any] = [size for size in _shape(node) if hasattr(size, "node")]
-    return _names(*(size.node._expr for size in symbolic))
-
-
-def _user_line(trace: str) -> str | None:
-    """Returns the last frame of a stack trace in one line: ``net.py:12, in forward: return x + y``."""
-    frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)\n\s*([^\n]*)', trace)
-    frames = [frame for frame in frames if not frame[0].startswith("<shapedsl")]
-    if not frames:
-        return None
-    file, line, function, text = frames[-1]
-    return f"{file}:{line}, in {function}: {text.strip()}"
-
-
 def _equal(left: Size, right: Size) -> Predicate:
     return orient(Compare(COMPARISONS["=="], left, right))
 
@@ -321,14 +284,6 @@ def plain(predicate: Predicate) -> Predicate:
             return orient(predicate)
         case _:
             return predicate
-
-
-def _divisor(predicate: Predicate) -> int | None:
-    match plain(predicate):
-        case Compare(left=Apply(op=op, args=(_, Const(value=value)))) if op.name == "%":
-            return value
-        case _:
-            return None
 
 
 def _is_trivial(predicate: Predicate) -> bool:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
@@ -64,7 +65,8 @@ def export(
     module = as_module(target, lowered)
     args, kwargs = distinct((tuple(args), dict(kwargs)), target)
     try:
-        program = torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
+        with _lines_kept(target):
+            program = torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
         translated = trace_failure(error, lowered) or unregistered_failure(error, arguments, "export")
         if translated is None:
@@ -72,6 +74,28 @@ def export(
         raise translated from error
     name_assertions(program, lowered)
     return program
+
+
+@contextmanager
+def _lines_kept(target: Callable[..., Any]) -> Generator[None, None, None]:
+    """Makes torch keep the lines of ``target`` in the graph, for messages.
+
+    Non-strict export keeps those of functions called ``forward`` only, and of registered ones.
+    """
+    from torch.fx import proxy
+
+    while isinstance(target, functools.partial):
+        target = target.func
+    code = getattr(inspect.unwrap(getattr(target, "__func__", target)), "__code__", None)
+    anchors: set[tuple[str, str]] | None = getattr(proxy, "_STACK_TRACE_ANCHORS", None)
+    if code is None or anchors is None or (anchor := (code.co_filename, code.co_name)) in anchors:
+        yield
+        return
+    anchors.add(anchor)
+    try:
+        yield
+    finally:
+        anchors.discard(anchor)
 
 
 def _require_exportable(lowered: Lowered, strict: bool) -> None:
