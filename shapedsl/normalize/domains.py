@@ -95,6 +95,12 @@ class Domains:
             found = self.of[name] = Domain()
         return found
 
+    def set(self, name: str, domain: Domain) -> None:
+        """Makes ``domain``, without its reasons, what ``name`` can be; its kind still counts."""
+        low = max(domain.low, self.domain(name).low)
+        self.of[name] = Domain(low, domain.high, domain.modulus, domain.residue)
+        self.box[name] = Interval(low, domain.high)
+
     def take_changed(self) -> list[str]:
         """Returns the names that changed, and forgets them."""
         names = list(self.changed)

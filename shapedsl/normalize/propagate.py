@@ -10,33 +10,39 @@ The work is bounded: a range that creeps (``A <= B - 1, B <= A - 1``) is given u
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd, inf
 
 from ..ir import Apply, Const, Predicate, Size, Var, Variable, Variadic
 from ..ir.walk import free_vars
 from .algebra import TooLarge, terms
-from .domains import NOTHING, Contradiction, Domains, Reasons
+from .domains import NOTHING, Contradiction, Domain, Domains, Reasons
 from .intervals import Bound, Interval, ceil_div, floor_div, interval_of
 from .polynomial import Monomial, Terms, add, constant, monomial_interval, scale
 from .rows import Apart, AtMost, Congruent, Equal, OneOf, Row, rows_of
 
 MOST_CHANGES = 16  # of one variable
 MOST_DEPTH = 12  # of nested // and max
+NOTHING_KNOWN: Mapping[str, Domain] = {}
 LARGEST_ACCIDENT = 16  # members 77 and 512 are 77 modulo 435: true, and of no use to anyone
 
 
-def propagate(variables: Iterable[Variable], predicates: Sequence[Predicate]) -> Domains:
+def propagate(
+    variables: Iterable[Variable], predicates: Sequence[Predicate], known: Mapping[str, Domain] = NOTHING_KNOWN
+) -> Domains:
     """Returns the tightest domains that one pass after the other finds.
 
     Args:
         variables: Their kinds give the first bounds.
         predicates: Canonical; a reason is an index into it.
+        known: What some of the variables can be.
 
     Raises:
         Contradiction: Nothing is left for a variable, or a constraint cannot hold.
     """
     domains = Domains.of_variables(variables)
+    for name, domain in known.items():
+        domains.set(name, domain)
     watchers: dict[str, list[int]] = {}
     for at, predicate in enumerate(predicates):
         for name in dict.fromkeys(free_vars(predicate)):

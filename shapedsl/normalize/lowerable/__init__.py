@@ -38,6 +38,7 @@ from ..algebra import LARGEST, canonical
 from ..comparisons import FALSE
 from ..decide import Proved, implied_by
 from ..domains import Contradiction, Domain, Domains
+from ..facts import fact_of
 from ..intervals import interval_of
 from ..polynomial import build
 from ..predicates import simplify_predicate, split
@@ -117,12 +118,14 @@ def _over_slots(
     """
     if all(slot.bare for slot in slots) and not known.pinned and not any(map(has_floor, known.predicates)):
         return known.domains, {}, list(known.predicates)  # the slots are the variables
-    return _tighten([Variable(slot.name, slot.kind) for slot in slots], _said(slots, inversion, known))
+    bare = {slot.name: known.domains.domain(slot.name) for slot in slots if slot.bare}
+    return _tighten([Variable(slot.name, slot.kind) for slot in slots], _said(slots, inversion, known), bare)
 
 
 def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Predicate]:
     """Returns everything that holds, over the slots: derived sizes, exact divisions, constraints."""
     definitions = inversion.definitions
+    derived = {name for name, quotient in definitions.items() if not quotient.is_variable(name)}
     said: list[Predicate] = []
     for slot in slots:
         if slot.name not in inversion.bases:
@@ -136,15 +139,17 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Pre
     sizes = [
         Compare(COMPARISONS[">="], Var(name), Const(0))
         for name, variable in known.variables.items()
-        if name in definitions and variable.kind is VariableKind.DIM
+        if name in derived and variable.kind is VariableKind.DIM
     ]
     residues_used = [  # floors are opened where these hold, so they must be told
         Compare(COMPARISONS["=="], Apply(OPERATORS["%"], (Var(name), Const(domain.modulus))), Const(domain.residue))
         for name, domain in known.domains.of.items()
-        if name in definitions and domain.modulus > 1
+        if name in derived and domain.modulus > 1
     ]
     said += _ranges(slots, known)
     for predicate in (*known.predicates, *sizes, *residues_used):
+        if not known.pinned and (fact := fact_of(predicate)) is not None and fact[0] not in derived:
+            continue  # its domain knows
         said += split(translate_predicate(predicate, definitions, known.domains))
     return list(dict.fromkeys(said))
 
@@ -167,7 +172,9 @@ def _ranges(slots: Iterable[Slot], known: Known) -> Iterable[Predicate]:
                 yield Compare(COMPARISONS[op], Var(slot.name), Const(int(bound)))
 
 
-def _tighten(variables: list[Variable], told: list[Predicate]) -> tuple[Domains, dict[str, int], list[Predicate]]:
+def _tighten(
+    variables: list[Variable], told: list[Predicate], known: Mapping[str, Domain]
+) -> tuple[Domains, dict[str, int], list[Predicate]]:
     """Returns the slots' domains, those that are one number, and what is told of the others.
 
     Raises:
@@ -175,7 +182,8 @@ def _tighten(variables: list[Variable], told: list[Predicate]) -> tuple[Domains,
     """
     numbers: dict[str, int] = {}
     while True:
-        domains = propagate([v for v in variables if v.name not in numbers], told)
+        left = [v for v in variables if v.name not in numbers]
+        domains = propagate(left, told, {v.name: known[v.name] for v in left if v.name in known})
         if FALSE in told:
             raise Contradiction(frozenset())
         fixed = {name: domain.value for name, domain in domains.of.items() if domain.value is not None}
