@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..diagnostic import Diagnostic
+from . import capped
 from .glyphs import visible
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """Returns a line for each of ``diagnostics``, without a newline at the end."""
-    return "\n".join(_line(diagnostic) for diagnostic in diagnostics)
+    """Returns a line for each of ``diagnostics``, without a newline at the end; of very many, for the first."""
+    shown, more = capped(diagnostics)
+    lines = [_line(diagnostic) for diagnostic in shown]
+    return "\n".join([*lines, more] if more else lines)
 
 
 def _line(diagnostic: Diagnostic) -> str:

@@ -20,6 +20,7 @@ from typing import Final
 
 from ..diagnostic import Diagnostic, Severity
 from ..span import Source
+from . import capped
 from .glyphs import cells, visible, width
 from .style import paint
 
@@ -42,11 +43,15 @@ class _Mark:
 def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
     """Returns ``diagnostics`` as text, a blank line between two, without a newline at the end.
 
+    Of very many, the first are shown, and how many more there are.
+
     Args:
         diagnostics: Findings, in the order they are shown.
         color: Whether to use ANSI colors; see `style.wants_color`.
     """
-    return "\n\n".join("\n".join(_lines(diagnostic, color)) for diagnostic in diagnostics)
+    shown, more = capped(diagnostics)
+    texts = ["\n".join(_lines(diagnostic, color)) for diagnostic in shown]
+    return "\n\n".join([*texts, more] if more else texts)
 
 
 def _lines(diagnostic: Diagnostic, color: bool) -> Iterator[str]:

@@ -66,7 +66,7 @@ def parse(source: Source, report: Report, start: str, *, column: int = 0) -> Any
         except (SyntaxFault, UnreadableError) as error:
             if start in _IN_LINES:
                 return _Recovery(source, report, start, column).run()
-            _report(error, source, report, (0, len(text)))
+            _report(error, source, report, (0, len(text)), start)
             return None
         for diagnostic in found:
             report.add(diagnostic)
@@ -76,13 +76,15 @@ def parse(source: Source, report: Report, start: str, *, column: int = 0) -> Any
             gc.enable()
 
 
-def _report(error: SyntaxFault | UnreadableError, source: Source, report: Report, chunk: tuple[int, int]) -> None:
+def _report(
+    error: SyntaxFault | UnreadableError, source: Source, report: Report, chunk: tuple[int, int], start: str = "file"
+) -> None:
     if isinstance(error, UnreadableError):
         error.tell(report)
     else:
         from .syntax_errors import explain  # most files have no error
 
-        report.add(explain(source, error.start, error.kind, error.text, error.expected, chunk))
+        report.add(explain(source, error.start, error.kind, error.text, error.expected, chunk, start))
 
 
 class _Recovery:

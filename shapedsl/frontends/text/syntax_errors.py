@@ -11,22 +11,27 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from ...diagnostics import Diagnostic, Source
-from .mistakes import blocks, brackets, characters, clauses, punctuation, words
+from .mistakes import blocks, brackets, characters, clauses, pieces, punctuation, words
 from .mistakes.place import COMPARATORS, Place, problem
 
 _RULES: Final[tuple[Callable[[Place], Diagnostic | None], ...]] = (
     characters.character,
     blocks.tabs,
     blocks.misplaced,
+    pieces.quoted_name,
+    pieces.or_none,
+    pieces.declared_order,
+    pieces.head_of_block,
+    pieces.predicates,
     punctuation.half_open,
     brackets.unpaired,
+    punctuation.default,
     punctuation.typo,
     punctuation.number,
     punctuation.wrong_brackets,
     punctuation.arrow,
     punctuation.equals,
     punctuation.declaration,
-    punctuation.default,
     punctuation.empty,
     punctuation.python_type,
     punctuation.import_path,
@@ -47,7 +52,13 @@ _RULES: Final[tuple[Callable[[Place], Diagnostic | None], ...]] = (
 
 
 def explain(
-    source: Source, offset: int, kind: str, text: str, expected: Collection[str], chunk: tuple[int, int]
+    source: Source,
+    offset: int,
+    kind: str,
+    text: str,
+    expected: Collection[str],
+    chunk: tuple[int, int],
+    start: str = "file",
 ) -> Diagnostic:
     """Returns the diagnostic of a syntax error.
 
@@ -59,8 +70,9 @@ def explain(
         text: The token's text.
         expected: The terminals that could have stood there, named as ``kind`` names them.
         chunk: Start and end of the statement or clause that was parsed.
+        start: The start rule: a file, or a fragment of one.
     """
-    place = Place(source, offset, kind, text, expected, chunk)
+    place = Place(source, offset, kind, text, expected, chunk, start)
     for rule in _RULES:
         found = rule(place)
         if found is not None:

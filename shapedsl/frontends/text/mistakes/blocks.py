@@ -110,6 +110,16 @@ def indentation(place: Place) -> Diagnostic | None:
     if place.kind == "_INDENT" or (place.starts_row and margin and place.start <= start and not place.line):
         span = place.span_of(place.row)
         word = place.row.text
+        before = _row_before(place.source.text, start)
+        if before.partition("#")[0].rstrip().endswith(": ..."):
+            return problem(
+                "this line is indented, but the line above opens no block",
+                span,
+                "its `...` says that there are no clauses",
+                help="delete that `...`, and indent its clauses alike",
+            )
+        if ("\t" in margin) is not before.startswith("\t") and before[:1].isspace():
+            return problem("tabs and spaces are mixed", span, help="indent all lines of a block with spaces")
         if word in (*CLAUSES, *STATEMENTS):
             advice = "indent it like the line above it" if word in CLAUSES else "remove its indentation"
         else:
@@ -122,6 +132,14 @@ def indentation(place: Place) -> Diagnostic | None:
             help="align it with the block it belongs to",
         )
     return None
+
+
+def _row_before(text: str, start: int) -> str:
+    """Returns the row with a token before the one that begins at ``start``."""
+    for row in reversed(text[max(0, start - 400) : start].splitlines()):
+        if row.strip() and not row.lstrip().startswith("#"):
+            return row
+    return ""
 
 
 def unfinished(place: Place) -> Diagnostic | None:

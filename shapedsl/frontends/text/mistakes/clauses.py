@@ -8,7 +8,7 @@ from .place import DTYPES, Place, problem
 
 def missing_equals(place: Place) -> Diagnostic | None:
     """Explains ``hint B 8`` and ``rank batch 2``, and statements that end before their ``=``."""
-    if not place.takes("=") or place.opened or place.before().kind != "name":
+    if not place.takes("=") or place.opened or place.in_dims or place.before().kind != "name":
         return None
     if place.token.kind == "number":
         at = place.source.span(place.token.start, place.token.start)

@@ -53,11 +53,21 @@ class Place:
         text: Its text.
         expected: The terminals that could have stood there, named like ``kind``.
         start, end: The chunk of text that was being parsed: a statement, or a clause.
+        in_lines: Whether the text is made of statements or clauses; else it is a piece of one.
+        in_dims: Whether it is what stands inside ``Tensor[…]``.
     """
 
     def __init__(
-        self, source: Source, offset: int, kind: str, text: str, expected: Collection[str], chunk: tuple[int, int]
+        self,
+        source: Source,
+        offset: int,
+        kind: str,
+        text: str,
+        expected: Collection[str],
+        chunk: tuple[int, int],
+        rule: str = "file",
     ) -> None:
+        self.in_lines, self.in_dims = rule in ("file", "clauses_fragment"), rule == "dims_fragment"
         self.source, self.offset, self.kind, self.text = source, offset, kind, text
         self.expected = frozenset(expected)
         self.start, self.end = chunk

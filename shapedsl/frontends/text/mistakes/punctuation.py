@@ -232,7 +232,7 @@ def operand(place: Place) -> Diagnostic | None:
         return problem(f"a product is written with `*`: `{meant}`", span, fix=fix, safe=certain)
     starts = token.kind in ("name", "number", "string")
     ends = before.kind in ("name", "number", "string") or before.text in (")", "]", "}", "...")
-    if place.opened and starts and ends and place.takes(",") and token.text not in CLAUSES:
+    if (place.opened or place.in_dims) and starts and ends and place.takes(",") and token.text not in CLAUSES:
         at = place.source.span(before.end, before.end)
         also = (place.span, "this begins the next item")
         return problem("a comma is missing here", at, also=also, fix=("write `,`", [(at, ",")]))

@@ -29,6 +29,8 @@ _INSIDE: Final = {
 def first_word(place: Place) -> Diagnostic | None:
     """Explains a line that begins with no keyword of the language."""
     line = place.line
+    if not place.in_lines:
+        return None
     first = line[0] if line else place.token
     if first.kind == "op" and not line:
         if first.text == "@":
