@@ -160,6 +160,59 @@ def test_imported_constants_are_overridden_by_file(tmp_path: Path) -> None:
     assert read_file(tmp_path, "main", consts={"common.shapes:LIMI": 3})[1] == ["unknown-name"]
 
 
+@pytest.mark.parametrize("file", ["c.shapes", "../c.shapes", "sub/../c.shapes"])
+def test_an_override_reaches_every_importer_of_a_file(tmp_path: Path, file: str) -> None:
+    (tmp_path / "sub").mkdir()
+    write_files(tmp_path / "sub", b='from "../c.shapes" import L\nlet M = L + 1\n')
+    write_files(
+        tmp_path,
+        c="const L = 3\n",
+        a='from "c.shapes" import L\nfrom "sub/b.shapes" import M\ndef f(x: Tensor[L, M]): ...\n',
+    )
+    made, codes = read_file(tmp_path, "a", consts={f"{file}:L": 10})
+    assert codes == []
+    assert made == module("def f(x: Tensor[10, 11]): ...")
+
+
+def test_an_override_names_a_file_that_only_an_import_imports(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    write_files(tmp_path / "sub", b='from "../c.shapes" import L\nlet M = L + 1\n')
+    write_files(tmp_path, c="const L = 3\n", a='from "sub/b.shapes" import M\ndef f(x: Tensor[M]): ...\n')
+    for file in ("c.shapes", str(tmp_path / "c.shapes")):
+        made, codes = read_file(tmp_path, "a", consts={f"{file}:L": 10})
+        assert (codes, made) == ([], module("def f(x: Tensor[11]): ..."))
+
+
+class Index:
+    def __index__(self) -> int:
+        return 7
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (1.5, "not-constant"),
+        (True, "not-constant"),
+        ("3", "not-constant"),
+        (None, "not-constant"),
+        (2**63, "input-too-large"),
+        (-(10**40), "input-too-large"),
+    ],
+)
+def test_what_overrides_a_constant_is_an_int_of_64_bits(value: object, code: str) -> None:
+    text = "const A = 3\ndef f(x: Tensor[B]): where B > A\n"
+    assert [d.code for d in findings(text, consts={"A": value})] == [code]
+    assert [d.code for d in findings(text, consts={3: 1})] == ["not-constant"]
+    report = Report()
+    assert read(Source("t", text), report, consts={"A": Index()}) == module(text.replace("3", "7"))  # type: ignore[dict-item]
+    assert not report.diagnostics
+
+
+def test_overrides_are_a_mapping() -> None:
+    with pytest.raises(TypeError, match="consts maps names to ints; this is list"):
+        findings("const A = 3\n", consts=[3])
+
+
 def test_imports_are_relative_and_transitive(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     write_files(tmp_path / "lib", a='from "../b.shapes" import D\nlet E = 2 * D\n')

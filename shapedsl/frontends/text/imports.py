@@ -25,6 +25,14 @@ def load_source(path: Path) -> Source:
     return Source(str(path), read_bytes(path).decode("utf-8-sig"))
 
 
+def resolved(path: Path) -> Path:
+    """Returns the file that a path names, however it is written; the path itself if it can name none."""
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return path
+
+
 class Importer:
     """Reads imported files; each has one scope, however often and under whatever name it is imported.
 
@@ -57,10 +65,7 @@ class Importer:
             )
             return None
         path = base / statement.path
-        try:
-            key = path.resolve()
-        except (OSError, ValueError, RuntimeError):
-            key = path
+        key = resolved(path)
         if key in self._open:
             circle = [*self._open[self._open.index(key) :], key]
             self._report.error(
@@ -105,4 +110,4 @@ class Importer:
         self._open.append(path)
 
 
-__all__ = ["Importer", "Load", "load_source"]
+__all__ = ["Importer", "Load", "load_source", "resolved"]

@@ -13,9 +13,9 @@ from . import limits
 from .build_statements import BROKEN
 from .define import Definer, SharedWhere
 from .expand import const_value, declaration_of, let_size
-from .imports import Importer, Load
+from .imports import Importer, Load, resolved
 from .limits import UnreadableError
-from .overrides import override
+from .overrides import by_file, override
 from .parse import parse
 from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry
 from .syntax import Broken, Class, Def, Import, Language, Name, Statement, Where
@@ -60,15 +60,9 @@ class _Reader:
         self._session.budget += limits.BUDGET_PER_CHARACTER * len(source.text)
         self._made: dict[str, Signature] = {}
         self._importer = Importer(report, load, self._imported)
-        self._own: dict[str, int] = {}
-        self._others: dict[str, dict[str, int]] = {}  # by the path as an import writes it
-        for key, value in consts.items():
-            file, colon, name = key.rpartition(":")
-            if colon:
-                self._others.setdefault(file, {})[name] = value
-            else:
-                self._own[name] = value
-        self._unused = dict(self._others)
+        self._overrides = by_file(consts, report)
+        self._scopes: list[Scope] = []
+        self._imports: list[tuple[str, Path | None, Scope | None]] = []  # as written, the file, what it declares
         self._order = 0
         self._has_faults = False
 
@@ -78,15 +72,11 @@ class _Reader:
         statements: list[Statement] = parse(self._source, self._report, "file")
         self._has_faults = len(self._report.errors) > errors
         scope = Scope(self._session)
+        self._scopes.append(scope)
         try:
             self._declare_main(scope, statements)
-            override(scope, self._own)
-            for file, names in self._unused.items():
-                self._report.error(
-                    "unknown-name",
-                    f"there is no import of `{file}` in which to override {', '.join(names)}",
-                    help="write the path as the import does",
-                )
+            for file, names in self._overrides.items():
+                self._override(scope, file, names)
             _evaluate(scope)
             self._signatures(statements, scope)
         except UnreadableError as error:  # the budget is used up
@@ -130,19 +120,34 @@ class _Reader:
 
     def _import(self, scope: Scope, statement: Import, base: Path | None) -> None:
         imported = self._importer.scope(statement, base)
+        self._imports.append((statement.path, None if base is None else resolved(base / statement.path), imported))
         if imported is None:
-            self._unused.pop(statement.path, None)
             self._session.broken.update(name.text for name in statement.names)
             return
-        overrides = self._unused.pop(statement.path, None)
-        if overrides is not None:
-            override(imported, overrides)
         for name in statement.names:
             entry = imported.entries.get(name.text)
             if entry is None:
                 self._unknown_import(name, statement, imported)
             else:
                 scope.add(name.text, entry, name.span)
+
+    def _override(self, main: Scope, file: str, names: Mapping[str, int]) -> None:
+        """Gives constants of one file other values, before anything is evaluated."""
+        if not file:
+            override(main, names, self._scopes)
+            return
+        path = None if self._base is None else resolved(self._base / file)
+        found = [scope for _, key, scope in self._imports if key is not None and key == path]
+        found = found or [scope for written, _, scope in self._imports if written == file]
+        if not found:
+            self._report.error(
+                "unknown-name",
+                f"there is no import of `{file}` in which to override {', '.join(names)}",
+                help="write its path from the file that is read, or as the import does",
+            )
+        for scope in dict.fromkeys(found):
+            if scope is not None:
+                override(scope, names, self._scopes)
 
     def _unknown_import(self, name: Name, statement: Import, imported: Scope) -> None:
         if name.text in self._session.broken:
@@ -161,6 +166,7 @@ class _Reader:
         """Returns the scope of an imported file; its defs are not looked at."""
         self._session.budget += limits.BUDGET_PER_CHARACTER * len(source.text)
         scope = Scope(self._session)
+        self._scopes.append(scope)
         self._declare(scope, parse(source, self._report, "file"), base)
         return scope
 

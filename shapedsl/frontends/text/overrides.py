@@ -2,17 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterable, Mapping
 
+from ...diagnostics import Report
 from ...ir import VariableKind
+from . import limits
 from .expand import declaration_of
 from .scope import ConstEntry, Entry, Scope, SizeEntry
 
 
-def override(scope: Scope, consts: Mapping[str, int]) -> None:
+def by_file(consts: Mapping[str, int], report: Report) -> dict[str, dict[str, int]]:
+    """Returns overrides by the file they are for, ``""`` for the one that is read: ``{"a.shapes:N": 3}``.
+
+    Args:
+        consts: Whatever a caller gave.
+        report: Receives ``not-constant`` for what is no int, ``input-too-large`` for one of more than 64 bits.
+
+    Raises:
+        TypeError: ``consts`` is no mapping.
+    """
+    if not isinstance(consts, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"consts maps names to ints; this is {type(consts).__name__}")
+    found: dict[str, dict[str, int]] = {}
+    for key, given in consts.items():
+        shown = repr(given)[:40]
+        value = _integer(given)
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            report.error("not-constant", f"a constant is overridden by its name, not by {repr(key)[:40]}")
+        elif value is None:
+            report.error("not-constant", f"`{key}` was given as {shown}", help="a constant is an int")
+        elif abs(value) > limits.INTEGER:
+            report.error("input-too-large", f"`{key}` was given as an int of more than 64 bits")
+        else:
+            file, _, name = key.rpartition(":")
+            found.setdefault(file, {})[name] = value
+    return found
+
+
+def _integer(given: object) -> int | None:
+    """Returns an int, of whatever library, as Python's; None for what is none, truth values included."""
+    if isinstance(given, bool):
+        return None
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def override(scope: Scope, consts: Mapping[str, int], others: Iterable[Scope] = ()) -> None:
     """Gives constants of ``scope`` other values; ``const … = _`` gets one.
 
-    What is no constant of this very scope is reported as ``unknown-name``, a value that the
+    ``others`` are all scopes: those that imported such a constant get the new one too. What is no constant of this very scope is reported as ``unknown-name``, a value that the
     declaration excludes as ``contradiction``.
     """
     for name, value in consts.items():
@@ -22,7 +63,11 @@ def override(scope: Scope, consts: Mapping[str, int]) -> None:
             continue
         if isinstance(entry, SizeEntry):
             _check(entry, value)
-        scope.entries[name] = ConstEntry(entry.name, scope, None, int(value))
+        other = ConstEntry(entry.name, scope, None, value)
+        for reached in (scope, *others):
+            for alias, known in reached.entries.items():
+                if known is entry:
+                    reached.entries[alias] = other
 
 
 def _is_constant(entry: Entry) -> bool:
@@ -55,8 +100,8 @@ def _unknown(scope: Scope, name: str, entry: Entry | None) -> None:
         "unknown-name",
         f"`{name}` is imported" if imported else f"`{name}` is no constant",
         at=entry.name.span,
-        help=f"override it as `FILE:{name}`, with the path as the import writes it" if imported else (),
+        help=f"override it as `FILE:{name}`, with that file's path from here" if imported else (),
     )
 
 
-__all__ = ["override"]
+__all__ = ["by_file", "override"]
