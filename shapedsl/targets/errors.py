@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,11 @@ def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
         error: What compile, export or make_fx raised while tracing.
         lowered: The spec that was traced with.
     """
-    found = next((each for each in _chain(error) if type(each).__name__ == "GuardOnDataDependentSymNode"), None)
-    condition = getattr(found, "cond", None)
-    if found is None or condition is None:
-        return None
-    environment = _shape_env(error)
+    found = next((asked for each in _chain(error) if (asked := _asked(each)) is not None), None)
+    if found is None:
+        return _text_failure(error)
+    condition, environment = found
+    environment = environment or _shape_env(error)
     if environment is None:
         return None
     meanings = spec_symbols(environment, lowered)
@@ -72,10 +72,35 @@ def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
     except Unreadable:  # a symbol that comes from data (`.item()`): the spec has no say
         return None
     notes = [note for name in names if (note := _binding(name, lowered)) is not None]
+    return _data_dependent(error, message, notes, helps)
+
+
+def _asked(error: BaseException) -> tuple[Any, Any] | None:
+    """Returns the expression whose value torch could not give, and its ShapeEnv where that is known; or None."""
+    if type(error).__name__ == "GuardOnDataDependentSymNode":
+        condition = getattr(error, "cond", None)
+        return None if condition is None else (condition, None)
+    if isinstance(error, TypeError) and str(error) == "unhashable type: non-nested SymInt":
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)  # the size was to be a key
+        node = getattr(frame.f_locals.get("self"), "node", None)
+        return None if node is None else (node.expr, node.shape_env)
+    return None
+
+
+def _text_failure(error: BaseException) -> ShapeError | None:
+    """Returns what to raise where a text was to be made of a size; which one, torch does not tell."""
+    told = ("SymNodeVariable has tp_repr slot", "unsupported format string passed to SymInt.__format__")
+    if not any(text in str(each) for each in _chain(error) for text in told):
+        return None
+    message = "the program makes a text of a size, which needs the number itself"
+    helps = ("write a number in the spec, or declare the size as `const … = _`", "or make no text of it")
+    return _data_dependent(error, message, [], helps)
+
+
+def _data_dependent(error: BaseException, message: str, notes: Iterable[str], helps: tuple[str, ...]) -> ShapeError:
     where = _user_line(error)
-    if where is not None:
-        notes.insert(0, where)
-    return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=tuple(notes), helps=helps)])
+    notes = (*(() if where is None else (where,)), *notes)
+    return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=notes, helps=helps)])
 
 
 def _asks(predicate: Predicate) -> tuple[str, tuple[str, ...]]:
@@ -96,7 +121,7 @@ def _needs_number(size: Size) -> tuple[str, tuple[str, ...]]:
         static += f", or declare `const {', '.join(named)} = _`: each value is then a program of its own"
     return f"the program needs the number `{write_dim(size)}` itself, which the spec leaves open", (
         static,
-        "or let the program use the size as it is: `int()`, `range()`, `math.sqrt()` and indices of lists need a number",
+        "or let the program use the size as it is: `int()`, `range()`, `math.sqrt()`, keys and indices of lists need a number",
     )
 
 

@@ -62,7 +62,7 @@ def user_line(trace: str) -> str | None:
 
     library = str(Path(torch.__file__).parent)
     frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)\n\s*([^\n]*)', trace)
-    frames = [frame for frame in frames if not frame[0].startswith("<shapedsl")]
+    frames = [frame for frame in frames if not frame[0].startswith("<")]  # generated, or typed in
     if not frames:
         return None
     users = [frame for frame in frames if not frame[0].startswith(library)]

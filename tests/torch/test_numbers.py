@@ -37,6 +37,7 @@ USES: list[tuple[str, Callable[..., Any], tuple[str, ...]]] = [
     ("sqrt", lambda x: x * math.sqrt(x.shape[0]), EXACT),
     ("range", lambda x: sum(x * i for i in range(x.shape[0])), ALL),
     ("index", lambda x: x * [1, 2, 3, 4, 5][x.shape[0]], ALL),
+    ("key", lambda x: x * {4: 2, 5: 3}[x.shape[0]], ALL),
     ("repeat", lambda x: x * len([0] * x.shape[0]), ALL),
 ]
 
@@ -70,6 +71,31 @@ def test_of_a_scalar(way: str) -> None:
     assert caught.value.code == "data-dependent"
     assert "the number `n` itself" in str(caught.value)
     assert "n is n" in caught.value.diagnostics[0].notes
+
+
+@pytest.mark.parametrize(
+    ("f", "way"),
+    [
+        (lambda x: x * len(str(x.shape[0])), "strict"),
+        (lambda x: x * len(str(x.shape[0])), "compile"),
+        (lambda x: x * len(f"{x.shape[0]:d}"), "non-strict"),
+        (lambda x: x * len(f"{x.shape[0]:d}"), "make_fx"),
+    ],
+)
+def test_a_size_that_becomes_text(f: Callable[..., Any], way: str) -> None:
+    with pytest.raises(sd.ShapeError) as caught:
+        made(way, f, (ones(4),), "def f(x: Tensor[B]): ...")
+    (finding,) = caught.value.diagnostics
+    assert (finding.code, finding.message) == (
+        "data-dependent",
+        "the program makes a text of a size, which needs the number itself",
+    )
+    assert "test_numbers.py" in finding.notes[0]
+
+
+def test_another_key_that_cannot_be_hashed_is_none_of_ours() -> None:
+    with pytest.raises(TypeError, match="unhashable type: 'list'"):
+        made("non-strict", lambda x: x * {}[[x.shape[0]]], (ones(4),), "def f(x: Tensor[B]): ...")
 
 
 def test_of_an_expression_and_of_a_size_without_a_name() -> None:
