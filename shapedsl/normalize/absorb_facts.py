@@ -53,7 +53,7 @@ from ..ir import (
 from ..ir.walk import free_vars, scalar_sizes, subtypes, tensor_dims
 from ..ir.write import write_predicate
 from .domains import Contradiction, Domain, Domains
-from .facts import excluded_value, fact_of, stated_domains
+from .facts import excluded_value, is_fact_of, stated_domains
 from .predicates import may_divide, predicate_key, simplify_predicate, split
 
 
@@ -137,7 +137,7 @@ def _stated(signature: Signature) -> tuple[Domains, list[Constraint]]:
             domain = stated.domain(name)
             if domain.low <= value <= domain.high and (value - domain.residue) % domain.modulus == 0:
                 rest.append(constraint)
-        elif fact_of(constraint.predicate) is None and constraint.origin is not Origin.DIM:
+        elif not is_fact_of(stated, constraint.predicate) and constraint.origin is not Origin.DIM:
             rest.append(constraint)
     return stated, rest
 

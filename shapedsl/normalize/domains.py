@@ -16,7 +16,6 @@ from .intervals import Bound, Interval
 Reasons = frozenset[int]  # indices of constraints
 NOTHING: Reasons = frozenset()
 SMALLEST, LARGEST = -(2**63), 2**63 - 1  # every size and every int argument lies between
-LARGEST_MODULUS = 2**63
 
 
 class Contradiction(Exception):
@@ -125,6 +124,8 @@ class Domains:
     def congruent(self, name: str, modulus: int, residue: int, reasons: Reasons) -> None:
         """Meets the residue of ``name`` with ``name % modulus == residue``, by the Chinese remainder theorem.
 
+        Where the common modulus is beyond int64 and more than one int is left, the meet is not taken.
+
         Raises:
             Contradiction: No number has both residues, or none in the range.
         """
@@ -133,10 +134,18 @@ class Domains:
         if (residue - domain.residue) % common:
             raise Contradiction(domain.residue_reasons | reasons, name)
         together = domain.modulus // common * modulus
-        if together == domain.modulus or together > LARGEST_MODULUS:
+        if together == domain.modulus:
             return
         steps = (residue - domain.residue) // common * pow(domain.modulus // common, -1, modulus // common)
-        domain.residue = (domain.residue + domain.modulus * steps) % together
+        both = (domain.residue + domain.modulus * steps) % together
+        if together > LARGEST:  # no constant of the language: but very few sizes are left
+            least = max(domain.low, SMALLEST) + (both - int(max(domain.low, SMALLEST))) % together
+            if least > min(domain.high, LARGEST):
+                raise Contradiction(domain.reasons | reasons, name)
+            if least + together > min(domain.high, LARGEST):
+                self.restrict(name, Interval(least, least), domain.reasons | reasons)
+            return
+        domain.residue = both
         domain.modulus = together
         domain.residue_reasons |= reasons
         self._settle(name, domain)

@@ -33,6 +33,22 @@ def fact_of(predicate: Predicate) -> tuple[str, Interval, int, int] | None:
             return None
 
 
+def is_fact_of(domains: Domains, predicate: Predicate) -> bool:
+    """Returns whether ``predicate`` is a fact about one variable that its domain says.
+
+    One that was met with the domain is, but for a residue whose common modulus would leave int64.
+    """
+    fact = fact_of(predicate)
+    if fact is None:
+        return False
+    name, interval, modulus, residue = fact
+    domain = domains.domain(name)
+    if domain.value is not None:
+        return interval.low <= domain.value <= interval.high and (domain.value - residue) % modulus == 0
+    within = interval.low <= domain.low and domain.high <= interval.high
+    return within and domain.modulus % modulus == 0 and (domain.residue - residue) % modulus == 0
+
+
 def stated_domains(variables: Iterable[Variable], constraints: Iterable[Constraint]) -> Domains:
     """Returns the domains that single-variable facts give, each taken for itself.
 

@@ -6,6 +6,8 @@ import pytest
 
 from shapedsl.diagnostics import Report
 from shapedsl.ir import Variable, VariableKind
+from shapedsl.ir.walk import holds
+from shapedsl.ir.write import write_predicate
 from shapedsl.normalize import normalize
 from shapedsl.normalize.domains import Contradiction
 from shapedsl.normalize.intervals import Interval, interval_of
@@ -57,3 +59,35 @@ def test_huge_powers_are_lowered(where: str) -> None:
 def test_the_largest_bound_is_kept() -> None:
     found = propagate([Variable("B", VariableKind.DIM)], predicates(f"B <= {2**63 - 1}"))
     assert found.of["B"].high == 2**63 - 1
+
+
+MODULI = "B % 3037000501 == 5, B % 3037000500 == 7"  # coprime; the first size that has both: by Garner's formula
+FIRST = 5 + 3037000501 * (2 * pow(3037000501, -1, 3037000500) % 3037000500)
+
+
+@pytest.mark.parametrize("kind", ["dim", "int"])
+def test_residues_whose_common_modulus_is_beyond_int64(kind: str) -> None:
+    assert FIRST % 3037000501 == 5
+    assert FIRST % 3037000500 == 7
+    params = "x: Tensor[B]" if kind == "dim" else "n: Scalar[B]"
+    normal = normalize(signature(f"def f({params}):\n    {kind} B\n    where {MODULI}\n"), Report())
+    predicates_left = [constraint.predicate for constraint in normal.signature.constraints]
+    sizes = [at for at in (5, 7, FIRST, FIRST - 3037000501 * 3037000500) if at >= 0 or kind == "int"]
+    for at in sizes:
+        accepted = at % 3037000501 == 5 and at % 3037000500 == 7
+        assert all(holds(each, {"B": at}) for each in predicates_left) == accepted, at
+
+
+def test_residues_that_no_size_within_int64_has() -> None:
+    report = Report()
+    four = "B % 1000003 == 1, B % 1000033 == 2, B % 1000037 == 3, B % 1000039 == 4"
+    normalize(signature(f"def f(x: Tensor[B]):\n    where {four}\n"), report)
+    assert [d.code for d in report] == ["contradiction"]
+
+
+def test_a_residue_that_was_not_met_is_told_to_torch() -> None:
+    form, _ = lowered(f"def f(n: Scalar[B]):\n    int B\n    where {MODULI}\n", negative=True)
+    assert form is not None
+    told = list(map(write_predicate, form.assumptions))
+    assert "B % 3037000501 == 5" in told
+    assert "B % 3037000500 == 7" in told

@@ -38,7 +38,7 @@ from ..algebra import LARGEST, canonical
 from ..comparisons import FALSE
 from ..decide import Proved, implied_by
 from ..domains import Contradiction, Domain, Domains
-from ..facts import fact_of
+from ..facts import is_fact_of
 from ..intervals import interval_of
 from ..polynomial import build
 from ..predicates import simplify_predicate, split
@@ -148,7 +148,7 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Pre
     ]
     said += _ranges(slots, known)
     for predicate in (*known.predicates, *sizes, *residues_used):
-        if not known.pinned and (fact := fact_of(predicate)) is not None and fact[0] not in derived:
+        if is_fact_of(known.domains, predicate) and derived.isdisjoint(free_vars(predicate)):
             continue  # its domain knows
         said += split(translate_predicate(predicate, definitions, known.domains))
     return list(dict.fromkeys(said))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ...ir import Compare, Predicate
 from ...ir.expanded import TorchVariable
 from ..domains import Domains
-from ..facts import excluded_value, fact_of
+from ..facts import excluded_value, is_fact_of
 from ..polynomial import terms_interval
 from ..predicates import may_divide, predicate_key
 from ..propagate import residue_of
@@ -45,7 +45,7 @@ def _is_equality(predicate: Predicate) -> bool:
 
 def _in_domains(predicate: Predicate, domains: Domains) -> bool:
     """Returns whether the ranges and residues, which torch is told anyway, already say it."""
-    if fact_of(predicate) is not None:
+    if is_fact_of(domains, predicate):
         return True
     if edge := excluded_value(predicate):
         name, value = edge
