@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError, Source
-from ..ir import Signature
+from ..ir import Module, Signature
 from ..ir.json import MalformedJsonError
 from ..ir.json import from_json as read_json
+from ..ir.write import write_signature
 from .callables import carries_torch_spec, is_module, plain_function
 from .spec import Spec, SpecFile, warn
 
@@ -83,7 +84,29 @@ def from_json(text: str) -> Spec | SpecFile:
         node = read_json(text)
     except MalformedJsonError as error:
         raise ShapeError([Diagnostic("syntax-error", Severity.ERROR, f"not a spec in JSON: {error}")]) from None
+    _require_writable(node)
     return Spec(node) if isinstance(node, Signature) else SpecFile(node)
+
+
+def _require_writable(node: Signature | Module) -> None:
+    """Refuses IR that no text means: an unknown name, a variable without a row, a reserved word.
+
+    Parameters may have any name that Python knows, which text cannot spell; those are not compared.
+
+    Raises:
+        ShapeError: ``syntax-error``.
+    """
+    signatures = (node,) if isinstance(node, Signature) else node.signatures
+    for signature in signatures:
+        if not all(param.name.isascii() for param in signature.params):
+            continue
+        report = Report()
+        module = pipeline.read(Source("<json>", write_signature(signature)), report)
+        pipeline.resolve(signature, report)
+        if report.errors or tuple(module) != (signature,):
+            why = report.errors[0].message if report.errors else "its variables or constraints do not belong together"
+            message = f"not a spec in JSON: no text says what `{signature.name}` says: {why}"
+            raise ShapeError([Diagnostic("syntax-error", Severity.ERROR, message)])
 
 
 def from_torch(spec: ShapesSpec) -> Spec:

@@ -21,6 +21,7 @@ from .operators import COMPARISONS, OPERATORS, Comparison, Operator
 FORMAT: Final = "shapedsl-ir"
 VERSION: Final = 1
 _MAX_DEPTH: Final = 400
+_INT64_MAX: Final = 2**63 - 1
 
 
 class MalformedJsonError(ValueError):
@@ -139,14 +140,30 @@ def _node(*allowed: str) -> _Codec:
         if unknown or missing:
             problem = f"unknown field {unknown[0]!r}" if unknown else f"no field {missing[0]!r}"
             raise MalformedJsonError(f"{path}: {name} has {problem}")
-        return _CLASSES[name](
+        node = _CLASSES[name](
             **{field: codec.decode(value[field], f"{path}.{field}") for field, codec in rows.items() if field in value}
         )
+        if isinstance(node, dims.Apply) and len(node.args) != (node.op.arity or max(1, len(node.args))):
+            raise MalformedJsonError(
+                f"{path}.args: `{node.op.name}` takes {node.op.arity or 'some'}, got {len(node.args)}"
+            )
+        return node
 
     return _Codec(encode, decode)
 
 
-_INT, _STR, _BOOL = _plain(int), _plain(str), _plain(bool)
+def _int64() -> _Codec:
+    plain = _plain(int)
+
+    def decode(value: object, path: str) -> object:
+        if abs(plain.decode(value, path)) > _INT64_MAX:
+            raise MalformedJsonError(f"{path}: the number is beyond int64")
+        return value
+
+    return _Codec(int, decode)
+
+
+_INT, _STR, _BOOL = _int64(), _plain(str), _plain(bool)
 _NUMBER = _plain(int, float)
 _NAME = _name(_is_name, "a name")
 _PARAM = _name(str.isidentifier, "a parameter's name")
