@@ -107,6 +107,9 @@ def export(
     given: object = args
     if given is not None and not isinstance(given, (tuple, list)):
         raise TypeError(f"args= takes a tuple of example inputs, not {type(given).__name__}; write (example,)")
+    named: object = kwargs
+    if named is not None and not isinstance(named, Mapping):
+        raise TypeError(f"kwargs= takes a dict of example inputs, not {type(named).__name__}; pass a spec as spec=")
     allowed = _allowed(verify)
     found = _selected(as_spec(spec, fn), case)
     refuse_receiver(found.signature)

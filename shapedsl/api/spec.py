@@ -229,7 +229,10 @@ class SpecFile(Mapping[str, Spec]):
         self.diagnostics = diagnostics
 
     def __getitem__(self, name: str) -> Spec:
-        return self._specs[name]
+        try:
+            return self._specs[name]
+        except KeyError:
+            raise KeyError(f"no spec {name!r}; the file's specs are {', '.join(self._specs) or 'none'}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._specs)

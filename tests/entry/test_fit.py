@@ -128,3 +128,15 @@ def test_a_wrapper_without_a_signature(entry: Callable[..., Any]) -> None:
 def test_a_method_of_a_module_with_weights(entry: Callable[..., Any]) -> None:
     layer = torch.nn.Linear(3, 4)
     assert entry(layer.forward, (torch.ones(2, 3),), "def forward(input: Tensor[B, 3]): ...").shape == (2, 4)
+
+
+def test_an_example_that_is_no_tuple() -> None:
+    with pytest.raises(TypeError, match="args= takes a tuple of example inputs, not Tensor"):
+        sd.export(matmul, torch.ones(3), spec=BOTH)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="pass a spec as spec="):
+        sd.export(matmul, (torch.ones(3, 4), torch.ones(2, 3)), BOTH)  # type: ignore[arg-type]
+
+
+def test_a_name_that_a_file_lacks() -> None:
+    with pytest.raises(KeyError, match="no spec 'nope'; the file's specs are matmul"):
+        sd.loads(BOTH)["nope"]
