@@ -201,8 +201,10 @@ def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, 
     if not consts:
         return {}
     from .runtime.explain import sizes_of
+    from .runtime.solve import solved
 
-    return {name: size for name, size in sizes_of(expanded, arguments).items() if name in consts}
+    whole = solved(expanded, Report(), solve) or expanded  # what stays unknown is told when it is lowered
+    return {name: size for name, size in sizes_of(whole, arguments).items() if name in consts}
 
 
 def compare_program(program: Program, lowered: Lowered, report: Report, allowed: Collection[str] = ()) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapedsl import pipeline
-from shapedsl.diagnostics import ShapeError
+from shapedsl.diagnostics import Report, ShapeError
 from shapedsl.runtime.bind import Sizes, binder
 from shapedsl.runtime.check import checker
 
@@ -81,3 +81,12 @@ def test_the_explanation_says_that_an_assumption_gave_the_size() -> None:
         bind(PRODUCT + "B == 3", (2,), (7,))
     assert "`x.shape[0]` is 7, expected `A * B` = 6" in str(caught.value)
     assert "`B` is 3, from the assumptions" in str(caught.value)
+
+
+def test_static_sizes_are_found_where_they_do_not_stand_bare() -> None:
+    report = Report()
+    arguments = {"x": FakeTensor(2, 3)}
+    spec = signature("const H = _\ndef f(x: Tensor[B, max(H, 0)]): where B <= H")
+    expanded = pipeline.at_structure(spec, arguments, TENSORS.is_tensor, report)
+    assert expanded is not None
+    assert pipeline.static_sizes(expanded, arguments) == {"H": 3}
