@@ -333,6 +333,11 @@ def _extreme(name: str, args: list[Terms], box: Box) -> Terms:
                 flat += [_terms(each, box) for each in inner]
             case _:
                 flat.append(arg)
+    if any(
+        spreads(atom) for arg in flat for monomial in arg for atom in monomial
+    ):  # as many arguments as there are dims
+        spread = {build(_checked(tidied(arg, box))): None for arg in flat}
+        return {(Apply(OPERATORS[name], tuple(sorted(spread, key=_argument_key))),): 1}
     kept: list[Terms] = []
     for arg in flat:
         if any(_decides(name, other, arg, box) for other in kept):
@@ -340,10 +345,23 @@ def _extreme(name: str, args: list[Terms], box: Box) -> Terms:
         kept = [other for other in kept if not _decides(name, arg, other, box)] + [arg]
     if len(kept) == 1:
         return kept[0]
-    sizes = sorted(
-        (build(_checked(tidied(arg, box))) for arg in kept), key=lambda size: (isinstance(size, Const), atom_key(size))
-    )
+    sizes = sorted((build(_checked(tidied(arg, box))) for arg in kept), key=_argument_key)
     return {(Apply(OPERATORS[name], tuple(sizes)),): 1}
+
+
+def _argument_key(size: Size) -> tuple[object, ...]:
+    return isinstance(size, Const), atom_key(size)
+
+
+def spreads(size: Size) -> bool:
+    """Returns whether ``size`` stands for one size a dim: ``*batch``, but not ``max(*batch)``."""
+    match size:
+        case Variadic():
+            return True
+        case Apply(op=op, args=args):
+            return op.name not in ("min", "max", "prod") and any(map(spreads, args))
+        case _:
+            return False
 
 
 def _decides(name: str, winner: Terms, loser: Terms, box: Box) -> bool:

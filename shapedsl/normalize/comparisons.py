@@ -19,7 +19,7 @@ from typing import Final
 
 from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Or, Predicate, Size, Var, Variadic
 from ..ir.orient import orient
-from .algebra import LARGEST, NO_BOX, TooLarge, difference, terms, tidied
+from .algebra import LARGEST, NO_BOX, TooLarge, difference, spreads, terms, tidied
 from .intervals import Box
 from .polynomial import (
     Terms,
@@ -122,7 +122,9 @@ def _opened(polynomial: Terms) -> Predicate | None:
                 if coefficient == 1:  # a // m <= -rest  is  a <= m*-rest + m - 1
                     return at_most(add(add(inner, rest, by), {(): 1 - by} if by > 1 else {}))
                 return at_most(add(scale(rest, by), inner, -1))  # rest <= a // m  is  m*rest <= a
-            case Apply(op=op, args=args) if op.name == ("max" if coefficient > 0 else "min"):
+            case Apply(op=op, args=args) if op.name == ("max" if coefficient > 0 else "min") and not any(
+                map(spreads, args)
+            ):
                 rest = add(polynomial, {(atom,): -coefficient})
                 return conjunction([at_most(add(rest, terms(arg), coefficient)) for arg in args])
             case _:

@@ -1,6 +1,7 @@
 """Check that no divisor can be 0 where it is evaluated.
 
-``and`` and ``or`` stop as Python's do, so ``B == 0 or S % B == 0`` is fine. Declared ranges and other
+``and`` and ``or`` stop as Python's do, so ``B == 0 or S % B == 0`` is fine; an alternative is tried where none
+before it held. Declared ranges and other
 assumptions count, as far as they divide by nothing that can be 0 themselves.
 
 Before::
@@ -87,7 +88,9 @@ def check_divisors(signature: Signature, report: Report) -> None:
             at=division.span or signature.span,
             label="division by 0" if range_ == Interval(0, 0) else f"`{text}` can be 0",
             note=[] if at_zero else ["it could not be shown that it never is"],
-            help=f"add `where {text} >= 1`, or write `{text} == 0 or ...` in front",
+            help=f"add `where {text} >= 1`, or write `{text} == 0 or ...` in front"
+            if names
+            else "divide by another number",
             witness=[(name, value) for name, value in at_zero if name in names],
         )
 
@@ -103,11 +106,15 @@ def _divisions(signature: Signature) -> Iterator[_Division]:
     for value in signature.values:
         yield from _in_size(value.low, (), value.span)
         yield from _in_size(value.high, (), value.span)
+    tried: tuple[Predicate, ...] = ()  # none of the alternatives before held
     for alternative in signature.alternatives:
-        path: tuple[Predicate, ...] = ()
+        path = tried
         for constraint in alternative.constraints:
             yield from _in_predicate(constraint.predicate, path, constraint.span or alternative.span)
             path = (*path, *_usable([constraint.predicate]))
+        predicates = [constraint.predicate for constraint in alternative.constraints]
+        if predicates and not alternative.buckets and len(_usable(predicates)) == len(predicates):
+            tried = (*tried, Not(And(tuple(predicates))))
 
 
 def _usable(predicates: list[Predicate]) -> list[Predicate]:

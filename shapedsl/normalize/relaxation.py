@@ -21,7 +21,7 @@ from math import inf
 
 from ..ir import OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
 from ..ir.walk import free_vars
-from .algebra import difference, terms
+from .algebra import difference, spreads, terms
 from .domains import Domains
 from .intervals import interval_of
 from .linear import Budget, Row
@@ -121,7 +121,7 @@ class Relaxation:
         match atom:
             case Apply(op=op, args=(dividend, divisor)) if op.name in ("//", "%"):
                 self._divide(op.name, dividend, divisor, name)
-            case Apply(op=op, args=args) if op.name in ("min", "max"):
+            case Apply(op=op, args=args) if op.name in ("min", "max") and not any(map(spreads, args)):
                 sign = 1 if op.name == "max" else -1
                 gaps = [self.row(add({(Var(name),): sign}, terms(arg), -sign)) for arg in args]
                 self.rows += gaps

@@ -88,3 +88,20 @@ def test_maxima_inside_each_other_count_too() -> None:
     three, four = (" + ".join(one.format(at) for at in range(count)) + " <= 9" for count in (3, 4))
     assert len(split(simplify_predicate(predicate(three)))) == 64
     assert len(split(simplify_predicate(predicate(four)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [  # of a variadic there are as many arguments as dims: nothing is opened, and the call stays
+        ("min(*b) < 3", "min(*b) <= 2"),
+        ("max(*b) <= 3", "max(*b) <= 3"),
+        ("max(*b) > 3", "max(*b) >= 4"),
+        ("max(*b) % 2 == 0", "max(*b) % 2 == 0"),
+        ("max(*b, 0, *b) <= 3", "max(*b, 0) <= 3"),
+        ("min(*b) == max(*b)", "max(*b) == min(*b)"),
+        ("max(*b) - min(*b) <= 1", "max(*b) <= min(*b) + 1"),
+        ("max(min(*b), A) <= 8", "A <= 8 and min(*b) <= 8"),
+    ],
+)
+def test_an_extreme_of_a_variadic_is_one_size(written: str, expected: str) -> None:
+    assert write_predicate(simplify_predicate(predicate(written))) == expected

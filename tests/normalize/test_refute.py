@@ -96,3 +96,8 @@ def test_a_negative_dim_is_told_once() -> None:
     normal = normalize(signature("def f(x: Tensor[3 - B]):\n    dim B in [4, inf]\n"), report)
     assert [diagnostic.code for diagnostic in report.errors] == ["negative-dim"]
     assert normal.contradictory
+
+
+def test_extremes_of_a_variadic_differ() -> None:
+    assert contradiction("def f(x: Tensor[*b]):\n    where min(*b) < max(*b)\n") is None
+    assert contradiction("def f(x: Tensor[*b]):\n    dim *b in [0, 3]\n    where min(*b) >= 4\n") is not None

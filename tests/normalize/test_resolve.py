@@ -175,3 +175,23 @@ def test_a_slip_in_a_path_is_renamed() -> None:
 def test_only_a_variadic_has_a_rank(name: str) -> None:
     assert findings(f"def f(x: Tensor[B]):\n    rank {name} = 2\n") == [("error", "unbound-name", "f")]
     assert findings(f"def f(x: Tensor[*{name}]):\n    rank {name} = 2\n") == []
+
+
+@pytest.mark.parametrize(
+    ("cases", "at"),
+    [
+        ("case D == 0\n    case B // D > 1\n    otherwise", []),
+        ("case D == 0, B == 1\n    case B // D > 1\n    otherwise", ["D"]),  # D == 0, B == 2 gets there
+        ("case D < 2\n    case B == 3\n    case B // (D - 1) > 1\n    otherwise", []),
+        ("case B // D > 1\n    case D == 0\n    otherwise", ["D"]),
+    ],
+)
+def test_an_alternative_is_tried_where_none_before_held(cases: str, at: list[str]) -> None:
+    expected = [("error", "maybe-zero-divisor", span) for span in at]
+    assert findings(f"def f(x: Tensor[B, D]):\n    {cases}\n") == expected
+
+
+def test_no_assumption_makes_a_zero_another_number() -> None:
+    report = Report()
+    resolve(signature("def f(x: Tensor[D]):\n    where D // 0 == 1\n"), report)
+    assert [diagnostic.helps for diagnostic in report] == [("divide by another number",)]
