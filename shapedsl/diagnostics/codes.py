@@ -46,7 +46,6 @@ CODES: Final[dict[str, str]] = {
     "negative-dim": "a dim is negative for every size",
     "negative-int": "torch cannot take an int that may be negative here",
     "not-invertible": "a variable cannot be computed from its only uses",
-    "redundant": "a constraint that others imply",
     "hint-out-of-range": "a hint outside the declared range or residue",
     "undecided": "could not be proved or refuted",
     # alternatives

@@ -15,13 +15,13 @@ E, W, N = Severity.ERROR, Severity.WARNING, Severity.NOTE
     [
         ([], False, 0),
         ([(E, "contradiction")], False, 1),
-        ([(W, "redundant")], False, 0),
-        ([(W, "redundant")], True, 1),
-        ([(N, "redundant")], True, 0),
+        ([(W, "ambiguous-multiple")], False, 0),
+        ([(W, "ambiguous-multiple")], True, 1),
+        ([(N, "ambiguous-multiple")], True, 0),
         ([(W, "undecided")], False, 3),
         ([(W, "undecided")], True, 3),
-        ([(W, "undecided"), (W, "redundant")], False, 3),
-        ([(W, "undecided"), (W, "redundant")], True, 1),
+        ([(W, "undecided"), (W, "ambiguous-multiple")], False, 3),
+        ([(W, "undecided"), (W, "ambiguous-multiple")], True, 1),
         ([(W, "undecided"), (E, "contradiction")], False, 1),
     ],
 )

@@ -75,8 +75,8 @@ BREAKING = {
         "let S = (\n    a + 1  # one\n)\n",
     ),
     "an ignored line stays whole": (
-        f"{LONG}:  # shapedsl: ignore[redundant]",
-        f"{LONG}:  # shapedsl: ignore[redundant]\n",
+        f"{LONG}:  # shapedsl: ignore[ambiguous-multiple]",
+        f"{LONG}:  # shapedsl: ignore[ambiguous-multiple]\n",
     ),
     "the last bracket of a clause breaks first": (
         "bucket B in {16, 32, ..., 256} pad (ids with 0, mask with true, kvs with 0) as rows_independent",

@@ -76,7 +76,7 @@ def test_lines_marks_labels_core_and_help() -> None:
 def test_labels_of_one_line_hang_and_overlaps_take_another_row() -> None:
     source, other, report = Source("net.shapes", TEXT), Source("other.shapes", "\n" * 9 + "dim B in [0, 1]\n"), Report()
     report.warning(
-        "redundant",
+        "ambiguous-multiple",
         "m",
         at=spot(source, "S >= 200"),
         label="main",
@@ -84,7 +84,7 @@ def test_labels_of_one_line_hang_and_overlaps_take_another_row() -> None:
     )
     assert render(report) == drawn(
         """
-        warning[redundant]: m
+        warning[ambiguous-multiple]: m
            --> net.shapes:7:11
           7 |     where S >= 200, B < 3
             |           ^^^^^^^^  ----- right
