@@ -15,8 +15,9 @@ BELOW: dict[str, set[str]] = {
     "assets": set(),
     "diagnostics": set(),
     "surface": set(),  # what users' modules hold while they are imported
-    "ir": {"diagnostics"},
-    "frontends": {"diagnostics", "ir", "assets", "surface"},
+    "layout": set(),  # what `fmt` and the writer share
+    "ir": {"diagnostics", "layout"},
+    "frontends": {"diagnostics", "layout", "ir", "assets", "surface"},
     "normalize": {"diagnostics", "ir"},
     "runtime": {"diagnostics", "ir"},
     "targets": {"diagnostics", "ir", "runtime"},

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from .alternatives import Alternative, Bucket, Drop, Edge, Fill, Mode, Values
 from .dims import Apply, Const, Var, Variadic
-from .fold import INDENT, fold
 from .paths import quote
 from .write_sizes import write_dim, write_predicate, write_set
+
+MARGIN: Final = "    "  # of one block
 
 
 def write_values(values: Iterable[Values]) -> list[str]:
@@ -30,20 +32,20 @@ def write_drops(drops: Iterable[Drop]) -> list[str]:
     return lines
 
 
-def write_alternatives(alternatives: Iterable[Alternative], column: int) -> list[str]:
-    """Returns the lines of ``case``, ``otherwise`` and ``bucket`` clauses, in order, to be indented by ``column``."""
+def write_alternatives(alternatives: Iterable[Alternative]) -> list[str]:
+    """Returns the lines of ``case``, ``otherwise`` and ``bucket`` clauses, in order."""
     lines: list[str] = []
     run: set[str] = set()  # the variables of the `bucket` lines right above
     for alternative in alternatives:
         if alternative.keyword == "bucket":
             if run and alternative.buckets and alternative.buckets[0].variable not in run:
                 lines.append("...")  # keeps two joint choices apart
-            lines += [line for bucket in alternative.buckets for line in fold(write_bucket(bucket), column)]
+            lines += [write_bucket(bucket) for bucket in alternative.buckets]
             run = {bucket.variable for bucket in alternative.buckets}
             continue
         run = set()
         inline = _inline(alternative)
-        lines += [inline] if inline else _block(alternative, column + len(INDENT))
+        lines += [inline] if inline else _block(alternative)
     return lines
 
 
@@ -63,7 +65,7 @@ def _inline(alternative: Alternative) -> str:
     return " ".join(words)
 
 
-def _block(alternative: Alternative, column: int) -> list[str]:
+def _block(alternative: Alternative) -> list[str]:
     head = alternative.keyword + ("" if alternative.name is None else f" {alternative.name}")
     lines: list[str] = []
     for constraint in alternative.constraints:
@@ -71,9 +73,9 @@ def _block(alternative: Alternative, column: int) -> list[str]:
         lines.append(f"where {write_predicate(constraint.predicate)}{message}")
     lines += [_hints(alternative)] if alternative.hints else []
     lines += [alternative.mode.value] if alternative.mode is not Mode.COMPILED else []
-    lines += [line for bucket in alternative.buckets for line in fold(write_bucket(bucket), column)]
+    lines += [write_bucket(bucket) for bucket in alternative.buckets]
     lines += write_drops(alternative.drops)
-    return [f"{head}:", *(f"{INDENT}{line}" for line in lines or ["..."])]
+    return [f"{head}:", *(f"{MARGIN}{line}" for line in lines or ["..."])]
 
 
 def _hints(alternative: Alternative) -> str:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..layout import WIDTH, fit
 from .constraints import Constraint, Origin
 from .dims import Apply, Compare, Const, Predicate, Size, Var, Variadic
-from .fold import INDENT, WIDTH, fold
 from .operators import COMPARISONS, MOD
 from .paths import quote
 from .specs import Module, Signature, Variable, VariableKind
 from .walk import free_vars, tensor_dims
-from .write_clauses import write_alternatives, write_drops, write_values
+from .write_clauses import MARGIN, write_alternatives, write_drops, write_values
 from .write_sizes import write_predicate
 from .write_types import dtypes, write_params, write_type
 
@@ -32,7 +32,7 @@ def write_module(module: Module) -> str:
     open_class = ""
     for signature in module:
         owner = _class_of(signature)
-        lines = _def(signature, INDENT if owner else "")
+        lines = _def(signature, MARGIN if owner else "")
         if not owner:
             blocks.append("\n".join(lines))
         elif owner == open_class:
@@ -46,7 +46,7 @@ def write_module(module: Module) -> str:
 def write_signature(signature: Signature) -> str:
     """Returns one def, without a newline at its end; a method stands in its ``class``."""
     owner = _class_of(signature)
-    lines = [f"class {owner}:", *_def(signature, INDENT)] if owner else _def(signature, "")
+    lines = [f"class {owner}:", *_def(signature, MARGIN)] if owner else _def(signature, "")
     return "\n".join(lines)
 
 
@@ -62,19 +62,20 @@ def _def(signature: Signature, margin: str) -> list[str]:
     index = "" if signature.index == 1 else f"@{signature.index}"
     params = write_params(signature.params, signature.receiver if owner else None)
     returns = "" if signature.returns is None else f" -> {write_type(signature.returns)}"
-    inner = margin + INDENT
-    body = _body(signature, len(inner))
+    body = _body(signature, len(margin + MARGIN))
     tail = f"{returns}:" if body else f"{returns}: ..."
-    head = f"{margin}def {name}{index}({', '.join(params)}){tail}"
-    lines = [head]
-    if len(head) > WIDTH and params:
-        lines = [f"{margin}def {name}{index}("]
-        for param in params:
-            lines += [inner + line for line in fold(f"{param},", len(inner))]
-        last = fold(tail.removeprefix(" -> "), len(margin) + len(") -> ")) if returns else [tail]
-        lines.append(f"{margin}){' -> ' if returns else ''}{last[0]}")
-        lines += [margin + line for line in last[1:]]
-    return [*lines, *(inner + line for line in body)]
+    head = f"def {name}{index}({', '.join(params)}){tail}"
+    return _fitted([head, *(MARGIN + line for line in body)], margin)
+
+
+def _fitted(lines: Iterable[str], margin: str) -> list[str]:
+    """Returns ``lines``, each indented by ``margin`` and broken as `fmt` does if it is too long."""
+    rows: list[str] = []
+    for line in lines:
+        text = line.lstrip(" ")
+        indent = margin + line[: len(line) - len(text)]
+        rows += [indent + row for row in fit(text, len(indent))]
+    return rows
 
 
 def _body(signature: Signature, column: int) -> list[str]:
@@ -90,7 +91,7 @@ def _body(signature: Signature, column: int) -> list[str]:
         lines.append("hint " + ", ".join(f"{name} = {value}" for name, value in hints))
     lines += [f"rank {name} = {rank}" for name, rank in signature.ranks]
     lines += write_values(signature.values)
-    lines += write_alternatives(signature.alternatives, column)
+    lines += write_alternatives(signature.alternatives)
     lines += write_drops(signature.drops)
     return lines
 

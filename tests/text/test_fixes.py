@@ -10,7 +10,7 @@ import pytest
 
 from shapedsl.diagnostics import Diagnostic, Fix, Report, Source
 from shapedsl.frontends.text import read
-from shapedsl.frontends.text.tokens import scan
+from shapedsl.layout.tokens import scan
 
 from ..golden import markdown
 

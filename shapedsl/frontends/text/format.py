@@ -26,10 +26,10 @@ import gc
 from itertools import islice
 
 from ...diagnostics import Report, Source
-from .layout import INDENT, Row, lay_out
+from ...layout import INDENT, Row, lay_out
+from ...layout.spacing import comment_text, essence
+from ...layout.tokens import CLOSERS, OPENERS, Line, lines_of
 from .recognize import is_readable
-from .spacing import comment_text, essence
-from .tokens import CLOSERS, OPENERS, Line, lines_of
 
 
 def format_text(source: Source, report: Report) -> str | None:

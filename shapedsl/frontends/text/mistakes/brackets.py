@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....diagnostics import Diagnostic
-from ..tokens import CLOSERS, OPENERS
+from ....layout.tokens import CLOSERS, OPENERS
 from .place import CLAUSES, STATEMENTS, Place, problem
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from ....diagnostics import Annotation, Diagnostic, Edit, Fix, Severity, Source, Span
-from ..tokens import CLOSERS, OPENERS, Token, scan
+from ....layout.tokens import CLOSERS, OPENERS, Token, scan
 
 STATEMENTS: Final = ("language", "from", "const", "dim", "int", "let", "type", "where", "def", "class")
 CLAUSES: Final = ("case", "otherwise", "bucket", "rank", "values", "drop", "keep", "hint", "eager", "backed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....diagnostics import Diagnostic
-from ..tokens import CLOSERS, OPENERS, Token, scan
+from ....layout.tokens import CLOSERS, OPENERS, Token, scan
 from .place import CLAUSES, DTYPES, STATEMENTS, Place, problem
 
 # Two tokens that touch -> what was meant.

@@ -249,7 +249,7 @@ def _part_flat(part: Piece | Group) -> str | None:
 
 
 def _breakable(part: Piece | Group) -> bool:
-    """Whether breaking ``part`` may help. A set of numbers on many rows reads worse than a long row."""
+    """Whether breaking ``part`` may help. Short lists of short items read best on one row."""
     if isinstance(part, Piece) or not part.items or part.ranges:
         return False
     return len(part.flat or "") > WIDTH // 2 or any(len(item.parts) > 1 for item in part.items)
@@ -280,6 +280,9 @@ def _inside(group: Group, indent: int) -> list[Row]:
         return group.inside[1]
     rows: list[Row] = []
     margin = " " * indent
+    if _is_plain_set(group):
+        group.inside = (indent, _filled([f"{_flat(item.parts)}," for item in group.items], indent))
+        return group.inside[1]
     for index, item in enumerate(group.items):
         rows += [Row(margin, text) for text in item.before]
         last = index == len(group.items) - 1
@@ -290,6 +293,26 @@ def _inside(group: Group, indent: int) -> list[Row]:
     rows += [Row(margin, text) for text in group.tail]
     group.inside = (indent, rows)
     return rows
+
+
+def _is_plain_set(group: Group) -> bool:
+    """Returns whether a group is a set of numbers (or names) without comments: as many as fit go on a row."""
+    return (
+        group.opener == "{"
+        and not group.tail
+        and all(isinstance(p, Piece) and p.text != ":" for item in group.items for p in item.parts)
+        and not any(item.before or item.within or item.after for item in group.items)
+    )
+
+
+def _filled(words: list[str], indent: int) -> list[Row]:
+    rows: list[str] = []
+    for word in words:
+        if rows and len(rows[-1]) + 1 + len(word) <= WIDTH:
+            rows[-1] += f" {word}"
+        else:
+            rows.append(" " * indent + word)
+    return [Row(row) for row in rows]
 
 
 def _item_rows(parts: Sequence[Piece | Group], indent: int, suffix: str) -> list[Row]:
