@@ -117,6 +117,22 @@ def _tensors(type_: Type) -> Iterator[TensorType]:
 # --------------------------------------------------------------------------------- similar names
 
 
+def likely_pairs(names: list[str]) -> list[tuple[str, str]]:
+    """Returns all pairs that may be `alike`, the earlier name first, without comparing each with each.
+
+    Two names one edit apart become equal when one letter, or none, is left out of each.
+    """
+    sharing: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        shorter = (name[:gap] + name[gap + 1 :] for gap in range(len(name)))
+        for key in {name, name.lower(), *shorter}:
+            sharing.setdefault(key, []).append(at)
+    pairs = {
+        (later, earlier) for group in sharing.values() for place, later in enumerate(group) for earlier in group[:place]
+    }
+    return [(names[earlier], names[later]) for later, earlier in sorted(pairs)]
+
+
 def _check_similar(signature: Signature, unbound: set[str], report: Report) -> None:
     counts: dict[str, int] = {}
     first: dict[str, Span | None] = {}
@@ -127,10 +143,8 @@ def _check_similar(signature: Signature, unbound: set[str], report: Report) -> N
         if variable.declared and variable.name in counts:
             counts[variable.name] += 1
     names = [name for name in counts if len(name) >= 4 and name not in unbound]
-    for at, other in enumerate(names):
-        for name in names[:at]:
-            if abs(len(name) - len(other)) > 1 or 1 not in (counts[name], counts[other]) or not alike(name, other):
-                continue
+    for name, other in likely_pairs(names):
+        if 1 in (counts[name], counts[other]) and alike(name, other):
             # the rarer one is the slip; of two that occur once, the later
             slip, meant = (name, other) if counts[name] < counts[other] else (other, name)
             report.warning(

@@ -6,6 +6,8 @@ import pytest
 
 from shapedsl.diagnostics import Report, Severity
 from shapedsl.normalize import resolve
+from shapedsl.normalize.names import likely_pairs
+from shapedsl.normalize.uses import alike
 
 from .texts import signature
 
@@ -195,3 +197,20 @@ def test_no_assumption_makes_a_zero_another_number() -> None:
     report = Report()
     resolve(signature("def f(x: Tensor[D]):\n    where D // 0 == 1\n"), report)
     assert [diagnostic.helps for diagnostic in report] == [("divide by another number",)]
+
+
+EDITS = ["batches", "batc", "btch", "abtch", "batch2", "Batch", "BATCH", "batxh", "bacth", "xbatch", "batch_"]
+
+
+@pytest.mark.parametrize("slip", EDITS)
+def test_pairs_that_look_like_one_are_found_among_many(slip: str) -> None:
+    others = [f"q{at}w{at * 7}" for at in range(40)]
+    names = [*others[:20], "batch", *others[20:], slip]
+    pairs = likely_pairs(names)
+    assert {pair for pair in pairs if alike(*pair)} == {
+        (left, right) for at, right in enumerate(names) for left in names[:at] if alike(left, right)
+    }
+
+
+def test_many_names_are_not_compared_each_with_each() -> None:
+    assert len(likely_pairs([f"name{at}" for at in range(2000)])) < 2000 * 60

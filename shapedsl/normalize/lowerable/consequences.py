@@ -24,6 +24,7 @@ Invariant: each added predicate follows from the one it was made from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var
 from ...ir.walk import free_vars
@@ -42,20 +43,19 @@ def residues(name: str, modulus: int, residue: int) -> Iterator[Predicate]:
         modulus: Above 1. Of one with many divisors the smallest are taken, and itself.
         residue: In ``[0, modulus)``.
     """
-    divisors = list(_divisors(modulus))
+    divisors = _divisors(modulus)
     if len(divisors) > MOST_DIVISORS:
-        divisors = [*divisors[: MOST_DIVISORS - 1], modulus]
+        divisors = (*divisors[: MOST_DIVISORS - 1], modulus)
     for divisor in divisors:
         modulo: Size = Apply(OPERATORS["%"], (Var(name), Const(divisor)))
         yield Compare(COMPARISONS["=="], modulo, Const(residue % divisor))
 
 
-def _divisors(number: int) -> Iterator[int]:
-    """Yields the divisors of ``number`` from 2 on, ascending; of a huge number only itself and small ones."""
+@lru_cache(maxsize=1024)
+def _divisors(number: int) -> tuple[int, ...]:
+    """Returns the divisors of ``number`` from 2 on, ascending; of a huge number only itself and small ones."""
     small = [d for d in range(2, min(number, 4096)) if number % d == 0]
-    yield from small
-    if number >= 2:
-        yield number
+    return (*small, number) if number >= 2 else ()
 
 
 def with_consequences(predicates: Iterable[Predicate]) -> Iterator[Predicate]:
