@@ -13,7 +13,7 @@ from ..ir import Signature
 from ..ir.expanded import Expanded
 from .code import Code
 from .guard import Guard
-from .parameters import of_python, of_spec
+from .parameters import of_python, of_spec, with_secret_defaults
 from .select import Selector
 from .solve import Solve
 from .tensors import Tensors
@@ -58,6 +58,6 @@ def binder(
         A plain function. It raises `ShapeError` where sizes contradict each other, or ranks, dtypes or
         kinds of values are wrong (for any call ``not-invertible``, where a size cannot be computed); and Python's TypeError for a call that does not fit the parameters.
     """
-    params = of_spec(signature) if parameters is None else of_python(parameters)
+    params = of_spec(signature) if parameters is None else with_secret_defaults(of_python(parameters), signature)
     name = signature.name.rpartition(".")[2]
     return Selector(signature, params, tensors, _Sizes(), name=name, where=False, solve=solve).front()

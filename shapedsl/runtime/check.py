@@ -9,7 +9,7 @@ from ..ir import Signature
 from ..ir.expanded import Expanded
 from .code import Code
 from .guard import Guard
-from .parameters import of_python, of_spec
+from .parameters import of_python, of_spec, with_secret_defaults
 from .select import Selector
 from .solve import Solve
 from .tensors import Tensors
@@ -43,6 +43,6 @@ def checker(
         ``dtype-mismatch``, ``type-mismatch``; ``not-invertible`` for any call), and Python's TypeError for a call that does not fit the
         parameters. Static parts are not looked at.
     """
-    params = of_spec(signature) if parameters is None else of_python(parameters)
+    params = of_spec(signature) if parameters is None else with_secret_defaults(of_python(parameters), signature)
     name = signature.name.rpartition(".")[2]
     return Selector(signature, params, tensors, _Nothing(), name=name, solve=solve).front()

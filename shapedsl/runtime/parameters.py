@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from typing import Final
 
-from ..ir import ParamKind, Signature
+from ..ir import AnyType, ParamKind, Signature
 from .code import Code
 
 _KINDS: Final = {
@@ -80,6 +80,21 @@ def of_spec(signature: Signature) -> tuple[Parameter, ...]:
             param = Parameter(param.name, param.kind, OMITTED if optional else REQUIRED)
         made.append(param)
     return tuple(made)
+
+
+def with_secret_defaults(parameters: Iterable[Parameter], signature: Signature) -> tuple[Parameter, ...]:
+    """Returns ``parameters`` with `OMITTED` for the default of each that ``signature`` types, unless that is None.
+
+    An argument that equals the default was passed and is checked; an omitted one is not. (None is what an
+    omitted ``T | None`` is, and one artifact serves both.)
+    """
+    typed = {param.name for param in signature.params if not isinstance(param.type, AnyType)}
+    return tuple(
+        replace(param, default=OMITTED)
+        if param.name in typed and param.default is not REQUIRED and param.default is not None
+        else param
+        for param in parameters
+    )
 
 
 def header(parameters: Iterable[Parameter], code: Code) -> str:

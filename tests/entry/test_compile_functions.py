@@ -521,3 +521,16 @@ def test_sizes_that_only_assumptions_give_are_checked_before_torch_is_asked(
     with pytest.raises(ShapeError, match="shape-violation"):
         run(*map(ones, bad))
     assert graphs.count == 1
+
+
+@pytest.mark.parametrize("default", [40, 300])  # CPython keeps one object for 40
+def test_an_argument_that_is_the_default_is_checked_and_an_omitted_one_is_not(default: int) -> None:
+    def scale(x: Any, n: Any = default) -> Any:
+        return x * n
+
+    run, _ = compiled(scale, "def scale(x: Tensor[B], n: Scalar[n] = _): where n >= 1, n <= 9")
+    assert run(ones(2)).tolist() == [default] * 2
+    assert run(ones(2), 3).tolist() == [3, 3]
+    with pytest.raises(ShapeError, match="n <= 9"):
+        run(ones(2), default)
+    assert torch.compile(lambda x: run(x), backend="eager", fullgraph=True)(ones(1)).tolist() == [default]

@@ -28,7 +28,7 @@ import torch
 from ...diagnostics import Report
 from ...ir import ParamKind, Signature, VariableKind
 from ...ir.expand import expand
-from ...runtime.parameters import Parameter
+from ...runtime.parameters import Parameter, with_secret_defaults
 from ...runtime.select import Selector
 from ...runtime.solve import Solve
 from ..tensors import torch_tensors
@@ -123,6 +123,7 @@ def _front(
     options: Mapping[str, Any],
 ) -> FunctionType:
     name = _name_of(target)
+    parameters = with_secret_defaults(parameters, signature)
     maker = Artifacts(target, parameters, passes.lower, options, name)
     selector = Selector(signature, parameters, torch_tensors(), maker, name=name, solve=passes.solve)
     _refuse_early(replace(signature, params=tuple(selector.listed)), passes.lower)
