@@ -164,3 +164,16 @@ def test_deep_nesting_costs_no_exponential_time() -> None:
     written = layout(text)
     assert written is not None
     assert layout(written) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def b(x: Tensor[batch, batch], y: Tensor[bacth]): where batch < 3  # shapedsl: ignore[similar-name]\n",
+        "def b(\n    x: Tensor[batch, batch],\n    y: Tensor[bacth],  # shapedsl: ignore[similar-name]\n): ...\n",
+        "def b(x: Tensor[batch, batch], y: Tensor[bacth]):  # shapedsl: ignore[similar-name]\n    where batch < 3\n",
+        "def b(x: Tensor[batch, batch], y: Tensor[batch]):\n    ...  # shapedsl: ignore[similar-name]\n",
+    ],
+)
+def test_a_comment_that_silences_stays_on_its_row(text: str) -> None:
+    assert layout(text) == text

@@ -99,16 +99,22 @@ def _joined(lines: list[Line]) -> list[Line]:
             and _ends_block(lines, index)
             and head is not None
             and head.comment is None
+            and not _silences(line)
             and [token.text for token in (*head.tokens[:1], *head.tokens[-1:])] in (["def", ":"], ["class", ":"])
         ):
             result[-1] = Line(head.column, head.blanks, head.tokens + line.tokens, line.comment)
             continue
         end = _head_end(line)
-        if end and [token.text for token in line.tokens[end:]] not in ([], ["..."]):
+        if end and [token.text for token in line.tokens[end:]] not in ([], ["..."]) and not _silences(line):
             result.append(Line(line.column, line.blanks, line.tokens[:end]))
             line = Line(line.column + 1, 0, line.tokens[end:], line.comment)
         result.append(line)
     return result
+
+
+def _silences(line: Line) -> bool:
+    """Returns whether a line's comment is ``# shapedsl: ignore[…]``: it speaks of what stands on its row."""
+    return line.comment is not None and "shapedsl:" in line.comment.text
 
 
 def _ends_block(lines: list[Line], index: int) -> bool:
@@ -172,8 +178,8 @@ def _line_rows(line: Line, indent: int, text: str) -> list[Row]:
     comment = comment_text(line.comment.text)
     if not line.tokens:
         return [Row(" " * indent, comment)]
-    # `# shapedsl: ignore[…]` speaks of its own row: breaking the line would move it away from the rest.
-    keep = "shapedsl:" in comment and "\n" not in text[line.tokens[0].start : line.comment.start]
+    # Breaking the line would move the comment away from what it speaks of.
+    keep = _silences(line) and "\n" not in text[line.tokens[0].start : line.comment.start]
     rows = lay_out(line.tokens, text, indent, keep=keep)
     column = line.comment.start - (text.rfind("\n", 0, line.comment.start) + 1)
     rows[-1] = rows[-1]._replace(comment=comment, column=column)
