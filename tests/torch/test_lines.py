@@ -102,17 +102,25 @@ def test_the_line_is_found(target: Any, text: str, args: tuple[Any, ...], needed
     assert note.endswith(f"# here: {getattr(target, '__name__', type(target).__name__)}"), note
 
 
-@pytest.mark.parametrize("kind", ["partial", "method", "wrapped"])
+@pytest.mark.parametrize("kind", ["partial", "method", "object", "wrapped"])
 def test_behind_other_callables(kind: str) -> None:
     class Holder:
         def pinned(self, x: Any) -> Any:
             return x + ones(4)  # here
 
+        def __call__(self, x: Any) -> Any:
+            return x + ones(4)  # here, in the object
+
     @functools.wraps(pin)
     def wrapper(x: Any) -> Any:
         return pin(x)
 
-    target = {"partial": functools.partial(shift, by=4), "method": Holder().pinned, "wrapped": wrapper}[kind]
+    target = {
+        "partial": functools.partial(shift, by=4),
+        "method": Holder().pinned,
+        "object": Holder(),
+        "wrapped": wrapper,
+    }[kind]
     _, note = notes(target, (ones(4),), ONE, False)
     assert "# here" in note
 

@@ -86,7 +86,10 @@ def _lines_kept(target: Callable[..., Any]) -> Generator[None, None, None]:
 
     while isinstance(target, functools.partial):
         target = target.func
-    code = getattr(inspect.unwrap(getattr(target, "__func__", target)), "__code__", None)
+    function: Any = inspect.unwrap(getattr(target, "__func__", target))
+    if not hasattr(function, "__code__") and not hasattr(function, "forward"):
+        function = type(function).__call__  # of an object; a module has its `forward`
+    code = getattr(function, "__code__", None)
     anchors: set[tuple[str, str]] | None = getattr(proxy, "_STACK_TRACE_ANCHORS", None)
     if code is None or anchors is None or (anchor := (code.co_filename, code.co_name)) in anchors:
         yield
