@@ -78,22 +78,23 @@ def expand(
     if len(report.errors) > errors:
         return None
     bound = {name for leaf in leaves for dim in leaf.dims for name in free_vars(dim)} | found.lengths.keys()
-    constraints: list[Constraint] = []
+    constraints: dict[Constraint, Constraint] = {}
     for constraint in signature.constraints:
         for each in expand_constraint(constraint, lengths):
-            if bound.issuperset(free_vars(each.predicate)) and each not in constraints:
-                constraints.append(each)
+            if bound.issuperset(free_vars(each.predicate)):
+                constraints.setdefault(each, each)
     variables = tuple(_variables(signature, lengths, found.fresh, bound))
     # a size is never negative, although no dim or declaration says so where it stands in `Tensor[S + 2]` alone
     sizes = [_nonnegative(v.name, v.span) for v in variables if v.kind is not VariableKind.INT]
-    constraints += [each for each in sizes if each not in constraints]
+    for each in sizes:
+        constraints.setdefault(each, each)
     return Expanded(
         replace(
             signature,
             params=tuple(params),
             returns=None if signature.returns is None else _returns(signature.returns, lengths),
             variables=variables,
-            constraints=tuple(constraints),
+            constraints=tuple(constraints.values()),
             alternatives=tuple(expand_alternative(each, lengths) for each in signature.alternatives),
             ranks=(),
         ),

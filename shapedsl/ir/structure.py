@@ -65,6 +65,7 @@ class Structure:
 
     def __post_init__(self) -> None:
         self.ranks.update((name, (n, f"`rank {name} = {n}`")) for name, n in self.signature.ranks)
+        self._starred = {variable.name for variable in self.signature.variables if variable.variadic}
 
     def visit(self, type_: Type, value: object, path: Path, element: str) -> Type:
         """Returns ``type_`` without optionals, repeats, variadics and ellipses.
@@ -333,8 +334,7 @@ class Structure:
         return splice(dim, lengths)
 
     def _open(self, dim: Dim, lengths: Mapping[str, int]) -> Iterator[str]:
-        variadic = {variable.name for variable in self.signature.variables if variable.variadic}
-        yield from (name for name in free_vars(dim) if name in variadic and name not in lengths)
+        yield from (name for name in free_vars(dim) if name in self._starred and name not in lengths)
 
 
 def describe(value: object) -> str:
