@@ -37,6 +37,7 @@ CODES: Final[dict[str, str]] = {
     "rank-mismatch": "the number of dims differs",
     "unknown-rank": "the rank must be known here",
     "unknown-length": "the length must be known here",
+    "scalar-type": "a bare `int`, `float` or `bool` is a tensor's dtype, no Python number",
     "type-arity": "the type takes another number of sizes",
     "conflicting-sources": "two sources disagree about a parameter",
     "ignored-metadata": "annotation metadata that does not parse as shapes",

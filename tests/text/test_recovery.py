@@ -99,6 +99,23 @@ def test_clauses_as_in_a_docstring(text: str) -> None:
     assert len(made.clauses) == 3
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "case one:\n    where B == 1",
+        "case one:  # so\n        where B == 1\n    ",
+        "case one:\n        where B == 1\n    otherwise",
+        "case one:\n    where B == 1\notherwise",
+    ],
+)
+def test_clauses_that_begin_with_a_block(text: str) -> None:
+    report = Report()
+    made = parse_clauses(Source("<text>", text), report)
+    assert not report.diagnostics
+    assert made is not None
+    assert len(made.clauses) == 1 + text.count("otherwise")
+
+
 def test_clauses_with_errors() -> None:
     report = Report()
     made = parse_clauses(

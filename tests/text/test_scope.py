@@ -328,3 +328,34 @@ def test_constraints_of_a_declaration() -> None:
         "B % 4 == 2",
         "B >= 0",
     }
+
+
+def test_a_misspelled_declaration_of_a_file() -> None:
+    defs = "def f(x: Tensor[Batch, D]): ...\n"
+    assert marked(f"dim Bacth in [1, 64]\n{defs}") == [("similar-name", "Bacth")]
+    assert marked(f"let batch = 3\n{defs}") == [("similar-name", "batch")]
+    assert marked(f"dim Other\n{defs}") == []  # another file may import it
+    assert marked(f"dim Bacth, Batch\n{defs}") == []
+    assert marked(f"dim Batch1\ndim D\n{defs}") == []
+    assert (
+        marked(
+            "dim Bacth\nlet Sum = 2 * Bacth\ndef f(x: Tensor[Batch], y: Tensor[Sum, Bacth]): ...  # shapedsl: ignore[similar-name]\n"
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        ("int", ["scalar-type"]),
+        ("bool = _", ["scalar-type"]),
+        ("float | None", ["scalar-type"]),
+        ("int[...]", []),
+        ("int32", []),
+        ("Scalar", []),
+        ("(bool, int)", []),
+    ],
+)
+def test_a_bare_python_type(type_: str, expected: list[str]) -> None:
+    assert [d.code for d in findings(f"def f(n: {type_}): ...\n")] == expected

@@ -60,7 +60,11 @@ class SizeBuilder:
         if end - start > _SHORT:
             depth = 1 + max(self._depth(part) for part in parts)
             if depth > limits.DEPTH:
-                fail("input-too-large", f"more than {limits.DEPTH} operators inside each other, or in one sum or product", self.span(start, end))
+                fail(
+                    "input-too-large",
+                    f"more than {limits.DEPTH} operators inside each other, or in one sum or product",
+                    self.span(start, end),
+                )
             self._depths[id(node)] = depth, node
         return node
 

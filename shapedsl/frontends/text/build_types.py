@@ -38,6 +38,7 @@ from .build_sizes import SizeBuilder
 from .sizes import literal
 from .syntax import Name, TypeUse
 
+_PYTHON_SCALARS: Final = ("int", "float", "bool")
 _REST: Final = object()  # `*_` in a sequence
 
 
@@ -203,8 +204,24 @@ class TypeBuilder(SizeBuilder):
     # ----------------------------------------------------------------------- parameters, paths
 
     def param(self, start: int, end: int, name: Name, type_: Type | None, default: str | None) -> Param:
+        self._warn_of_scalar(name, type_)
         kind = ParamKind.POSITIONAL_OR_KEYWORD
         return Param(name.text, AnyType() if type_ is None else type_, kind, default is not None, name.span)
+
+    def _warn_of_scalar(self, name: Name, type_: Type | None) -> None:
+        """Warns of ``n: int``: a Python reader means a number, and the language a tensor."""
+        inner = type_.inner if isinstance(type_, OptionalType) else type_
+        if not isinstance(inner, TensorType) or inner.dims is not None or inner.span is None:
+            return
+        word = inner.span.text
+        if word in _PYTHON_SCALARS and inner.dtype is not None:
+            number = f"`Scalar[{name.text}]`" if word == "int" else "`_`"
+            self.report.warning(
+                "scalar-type",
+                f"`{word}` is a tensor of {inner.dtype.name} here, not a Python {word}",
+                at=inner.span,
+                help=f"a Python {word} is {number}; a tensor of any rank is `{inner.dtype.name}[...]`",
+            )
 
     def slash(self, start: int, end: int) -> str:
         return "/"

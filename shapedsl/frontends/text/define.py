@@ -101,6 +101,7 @@ class Definer:
             wheres.append(constraint if predicate is constraint.predicate else replace(constraint, predicate=predicate))
         if self._by_name or self._nameless:
             wheres = [*self._shared(params, expander, definition.span), *wheres]
+        scope.session.met |= found | expander.reaches
         if scope is not self.scope:
             self._unused(scope, expander)
         declarations = {

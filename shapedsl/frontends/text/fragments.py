@@ -59,7 +59,12 @@ def parse_clauses(source: Source, report: Report) -> Clauses | None:
 
 
 def _margin(text: str) -> int:
-    """Returns the indentation of the outermost lines; the first line's does not count if others follow."""
+    """Returns the indentation of the outermost lines; the first line's does not count if others follow.
+
+    If all that follow stand in the block that the first one opens, nothing tells, and nothing depends on it.
+    """
     first, *rest = [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")] or [""]
     lines = rest if rest and text.startswith(first) else [first, *rest]
-    return min(column_of(line[: len(line) - len(line.lstrip(" \t"))]) for line in lines)
+    columns = [column_of(line[: len(line) - len(line.lstrip(" \t"))]) for line in lines]
+    opens = lines is rest and first.partition("#")[0].rstrip().endswith(":")
+    return 0 if opens and columns[0] == min(columns) else min(columns)

@@ -18,6 +18,7 @@ from .limits import UnreadableError
 from .overrides import by_file, override
 from .parse import parse
 from .scope import ConstEntry, LetEntry, Scope, Session, SizeEntry
+from .slips import is_alike
 from .syntax import Broken, Class, Def, Import, Language, Name, Statement, Where
 
 VERSIONS = ("1",)
@@ -195,6 +196,23 @@ class _Reader:
                     if isinstance(member, Def):
                         self._add(members, member, prefix or "?.")
         self._check_wheres(wheres)
+        self._check_slips(scope)
+
+    def _check_slips(self, scope: Scope) -> None:
+        """Warns of a declaration that no def uses where a name like it is used and declared nowhere."""
+        met = self._session.met
+        undeclared = [name for name, entry in met.items() if entry is None]
+        for name, entry in scope.entries.items():
+            if entry.scope is not scope or name in met:
+                continue
+            used = next((other for other in undeclared if is_alike(name, other)), None)
+            if used is not None:
+                self._report.warning(
+                    "similar-name",
+                    f"`{name}` is declared and not used, `{used}` is used and not declared",
+                    at=entry.name.span,
+                    label=f"did you mean `{used}`?",
+                )
 
     def _wheres(self, statements: Iterable[object], scope: Scope) -> list[SharedWhere]:
         found: list[SharedWhere] = []

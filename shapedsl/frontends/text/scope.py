@@ -93,11 +93,13 @@ class Session:
         report: Receives every finding.
         budget: How many nodes declarations may still expand to.
         broken: Names of lets, consts and types that could not be read.
+        met: The names that defs use, with what they mean to the def that was read last; None: declared nowhere.
     """
 
     def __init__(self, report: Report) -> None:
         self.report = report
         self.budget = limits.BUDGET
+        self.met: dict[str, Entry | None] = {}
         self.broken: set[str] = set()
         self._depth = 0
 

@@ -228,7 +228,11 @@ def is_too_large(root: Any, span: Span | None, report: Report) -> bool:
     """Returns whether a size or predicate is beyond the limits, and says so."""
     deepest, nodes = depth_and_nodes(root)
     if deepest > limits.DEPTH:
-        report.error("input-too-large", f"more than {limits.DEPTH} operators inside each other, or in one sum or product", at=span)
+        report.error(
+            "input-too-large",
+            f"more than {limits.DEPTH} operators inside each other, or in one sum or product",
+            at=span,
+        )
         return True
     if nodes > limits.NODES:
         report.error("input-too-large", f"an expression of more than {limits.NODES} parts", at=span)

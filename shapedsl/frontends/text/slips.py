@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -23,6 +24,15 @@ def is_slip(word: str, meant: str, candidates: Sequence[str]) -> bool:
     if not word.isalpha() or _distance(word.lower(), meant) > 1:
         return False
     return all(other == meant or _distance(word.lower(), other) > 1 for other in candidates)
+
+
+def is_alike(left: str, right: str) -> bool:
+    """Returns whether two names of four or more letters are one edit apart, or differ in case, and not in digits alone."""
+    if min(len(left), len(right)) < 4 or abs(len(left) - len(right)) > 1:
+        return False
+    if re.sub(r"[0-9]", "", left) == re.sub(r"[0-9]", "", right):
+        return False
+    return left.lower() == right.lower() or _distance(left, right) == 1
 
 
 def _distance(a: str, b: str) -> int:
