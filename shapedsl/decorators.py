@@ -60,6 +60,8 @@ def _predicate_text(predicate: object) -> str:
         raise TypeError(
             f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")'
         )
+    if hasattr(predicate, "__code__") or isinstance(predicate, type):
+        raise TypeError(f"where needs its predicates: @where(B < 32) above {predicate!r}")
     raise TypeError(f"where() takes predicates, B < 32 or text, not {predicate!r}")
 
 
@@ -96,6 +98,8 @@ def where(*predicates: object) -> Where:
         >>> where(0 <= B, "B < 32")
         where('B >= 0', 'B < 32')
     """
+    if not predicates:
+        raise TypeError("where() states nothing: write @where(B < 32), or leave it out")
     return Where(tuple([_predicate_text(predicate) for predicate in predicates]))
 
 

@@ -9,6 +9,10 @@ everything else, with file and line, and importing this module loads nothing.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # typing's flag, without importing typing
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # How tightly each construct binds, lowest first; Python's order.
 _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(9)
 
@@ -16,6 +20,33 @@ _NO_TRUTH = """\
 `{text}` is a claim about sizes that are not known here: it is neither true nor false.
 Write a chain as text, where("0 <= B <= 1024"), or as two predicates, where(0 <= B, B <= 1024);
 `&`, `|` and `~` for and, or and not; where("min(B, S) <= 4") for min and max; where("B in {{2, 4}}") for in."""
+
+
+_BRACKETS = """\
+`{sign}` binds tighter than a comparison, so it joins sizes here, not predicates.
+Put each comparison in brackets: where((B < 3) {sign} (D > 2)); or write where(B < 3, D > 2), or text."""
+
+
+def _no_logic(sign: str) -> Callable[[object, object], Predicate]:
+    """Returns a method for ``B < 3 & D > 2``, of which Python makes ``3 & D`` first: always a TypeError."""
+
+    def refuse(self: object, other: object) -> Predicate:
+        del self, other
+        raise TypeError(_BRACKETS.format(sign=sign))
+
+    return refuse
+
+
+def _no_size(what: str) -> Callable[..., Symbol]:
+    """Returns a method for what Python's ints have and sizes have not: always a TypeError."""
+
+    def refuse(self: object, other: object = None) -> Symbol:
+        del self, other
+        raise TypeError(
+            f"sizes have no {what}: they have + - * // % **, min, max and cdiv, as shapedsl.dims or in text"
+        )
+
+    return refuse
 
 
 def _operand(value: object) -> tuple[str, int] | None:
@@ -110,12 +141,26 @@ class Symbol:
             raise TypeError(f"`{self.text}(…)` takes sizes and ints")
         return Symbol(f"{self.text}({', '.join(text[0] for text in texts if text is not None)})")
 
+    __and__ = __rand__ = _no_logic("&")
+    __or__ = __ror__ = _no_logic("|")
+    __xor__ = __rxor__ = _no_logic("^")
+    __lshift__ = __rlshift__ = _no_size("`<<`")
+    __rshift__ = __rrshift__ = _no_size("`>>`")
+    __divmod__ = __rdivmod__ = _no_size("divmod()")
+    __abs__ = _no_size("abs()")
+    __invert__ = _no_size("`~`, which negates a predicate: ~(B < 3)")
+
+    def __contains__(self, other: object) -> bool:
+        raise TypeError(f'a size has no members; write where("{other!r} == {self.text}"), or "B in {{2, 4}}" as text')
+
     def __iter__(self):  # type: ignore[no-untyped-def]  # naming Iterator would import typing
         """Yields the variadic ``*batch``, once: what ``Tensor[*batch, D]`` asks for."""
         yield Symbol(f"*{self.text}")
 
     def _compare(self, name: str, other: object) -> Predicate:
         theirs = _operand(other)
+        if theirs is None and name not in ("==", "!=") and isinstance(other, (bool, float, str)):  # dicts compare keys
+            raise TypeError(f"`{self.text} {name} {other!r}`: a size is compared with an int or a size")
         if theirs is None:
             return NotImplemented  # type: ignore[no-any-return]
         return Predicate(f"{self.text} {name} {theirs[0]}", _COMPARISON)
@@ -162,6 +207,10 @@ class Predicate:
         self._binds = binds
 
     def _join(self, word: str, binds: int, other: object) -> Predicate:
+        if isinstance(other, (Symbol, int)):
+            raise TypeError(
+                f"`{self.text}` is joined with `{other!r}`, which is no predicate: compare it with something"
+            )
         if not isinstance(other, Predicate):
             return NotImplemented  # type: ignore[no-any-return]
         sides = [_within((side.text, side._binds), binds) for side in (self, other)]
@@ -172,6 +221,9 @@ class Predicate:
 
     def __or__(self, other: object) -> Predicate:
         return self._join("or", _OR, other)
+
+    def __xor__(self, other: object) -> Predicate:
+        raise TypeError("there is no `^`: write (p & ~q) | (~p & q)")
 
     def __invert__(self) -> Predicate:
         return Predicate(f"not {_within((self.text, self._binds), _COMPARISON)}", _NOT)

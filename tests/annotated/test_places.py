@@ -129,3 +129,28 @@ def test_columns_are_code_points() -> None:
     source = Places(f).parameter("x", "D")
     line, column = source.position(0)
     assert source.line(line)[column - 2 : column + 1] == '"D"'
+
+
+@shapes
+@where("B > 2", "B < 77")
+def below(x: Tensor["B"]) -> None: ...
+
+
+def test_a_predicate_is_looked_for_in_every_decorator() -> None:
+    line = below.__code__.co_firstlineno + 1
+    places = Places(below)
+    assert places.decorator("B < 77").position(0) == (line, 18)
+    assert places.decorator("B > 2").line(line) == '@where("B > 2", "B < 77")'
+
+
+_B = __import__("shapedsl.dims").dims.B
+
+
+@shapes
+@where(_B >= 9, _B <= 3)
+def objects(x: Tensor["_B"]) -> None: ...
+
+
+def test_an_object_predicate_is_looked_for_in_every_decorator() -> None:
+    line = objects.__code__.co_firstlineno + 1
+    assert Places(objects).decorator("_B <= 3").position(0) == (line, 17)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import timeit
 import typing
+from collections.abc import Callable
 from typing import Literal, Optional, TypeVar, Union
 
 import pytest
@@ -263,3 +264,30 @@ def test_decorating_costs_less_than_20_microseconds() -> None:
 
     best = min(timeit.repeat(decorate, number=50, repeat=100)) / 50  # the others were disturbed
     assert best < 20e-6
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: B < 3 & D > 2, r"where\(\(B < 3\) & \(D > 2\)\)"),
+        (lambda: (B < 3) & D, "is no predicate"),
+        (lambda: B | (D > 2), r"\|"),
+        (lambda: (B < 3) ^ (D > 2), "there is no `\\^`"),
+        (lambda: B < 3.5, "compared with an int or a size"),
+        (lambda: B >= "3", "compared with an int or a size"),
+        (lambda: abs(B), r"no abs\(\)"),
+        (lambda: divmod(B, 2), r"no divmod\(\)"),
+        (lambda: 1 << B, "no `<<`"),
+        (lambda: ~B, "negates a predicate"),
+        (lambda: D in B, "a size has no members"),
+        (where, "states nothing"),
+        (lambda: where(lambda x: x), "where needs its predicates"),
+    ],
+)
+def test_what_python_has_and_sizes_have_not(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        make()
+
+
+def test_sizes_beside_their_names_in_a_dict() -> None:
+    assert {B: 1, "B": 2}["B"] == 2  # equal hashes: the keys are compared

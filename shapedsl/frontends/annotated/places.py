@@ -91,9 +91,18 @@ class _Definition:
         return self._tree
 
     def _find(self, text: str, nodes: Iterator[Any]) -> Found:
-        node = next(nodes, None)
+        """Returns where ``text`` stands in the first of ``nodes`` that holds it; else the first one's line."""
+        first: Found | None = None
+        for node in nodes:
+            found = self._inside(text, node)
+            if found.file is not None:
+                return found
+            first = first or found
+        return first or Found(self._first)
+
+    def _inside(self, text: str, node: Any) -> Found:
         file = self._source
-        if node is None or file is None:
+        if file is None:
             return Found(self._first)
         shift = self._first - 2  # the definition was parsed below an `if`, its first line being line 2
         starts = file.line_starts
