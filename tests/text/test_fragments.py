@@ -46,6 +46,11 @@ DEF = "def f(x: Tensor[B, D]):\n    "
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("def f(x: Tensor[None, D]): ...\n", "a dim that is taken from the example is `_`"),
+        ("def f(x: Tensor[B, :]): ...\n", "a dim that is taken from the example is `_`"),
+        ("def f(x: Tensor<B, D>): ...\n", "the dims of a tensor stand in square brackets: `Tensor[…]`"),
+        ("def f(x: Tensor[B] float32): ...\n", "the dtype stands before the dims: `float32[…]`"),
+        ("def f(n: Scalar(N)): ...\n", "the size of a scalar stands in square brackets: `Scalar[…]`"),
         ("dim B hint 8 in [0, 8]\n", "`in` stands too late"),
         ("dim B in {1, 2}\n", "a declared range is `[lo, hi]`, both ends included"),
         (f"{DEF}where B < 3 D > 2\n", "a comma is missing between two predicates"),

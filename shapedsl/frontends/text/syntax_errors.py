@@ -19,6 +19,8 @@ _RULES: Final[tuple[Callable[[Place], Diagnostic | None], ...]] = (
     blocks.tabs,
     blocks.misplaced,
     pieces.quoted_name,
+    pieces.static_dim,
+    pieces.size_for_type,
     pieces.or_none,
     pieces.declared_order,
     pieces.head_of_block,

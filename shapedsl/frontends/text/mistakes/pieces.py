@@ -6,14 +6,37 @@ from ....diagnostics import Diagnostic
 from .place import COMPARATORS, DTYPES, Place, problem
 
 
+def _among_dims(place: Place) -> bool:
+    """Returns whether the place is one for a dim."""
+    if not place.opened:
+        return place.in_dims
+    opener = place.opened[-1]
+    return opener.text == "[" and any(b.end == opener.start and b.text in DTYPES for b in place.line)
+
+
+def static_dim(place: Place) -> Diagnostic | None:
+    """Explains ``Tensor[None, D]`` and ``Tensor[:, D]``."""
+    if place.token.text not in ("None", ":") or not place.takes("_") or not _among_dims(place):
+        return None
+    if place.before().text not in ("[", ",", ""):
+        return None
+    return problem("a dim that is taken from the example is `_`", place.span, fix=("write `_`", [(place.span, "_")]))
+
+
+def size_for_type(place: Place) -> Diagnostic | None:
+    """Explains ``Tensor<B, D>``, and ``Tensor[B] float32``."""
+    before, text = place.before(), place.token.text
+    if text == "<" and before.text in DTYPES and place.word in ("def", "type"):
+        message = f"the dims of a tensor stand in square brackets: `{before.text}[…]`"
+        return problem(message, place.span_of(before, place.token))
+    if before.text == "]" and text in DTYPES and place.opened and place.takes(",") and place.word == "def":
+        return problem(f"the dtype stands before the dims: `{text}[…]`", place.span)
+    return None
+
+
 def quoted_name(place: Place) -> Diagnostic | None:
     """Explains ``Tensor["B", "D"]``, as annotations have it."""
-    in_dims = place.in_dims or (
-        bool(place.opened)
-        and place.opened[-1].text == "["
-        and any(b.end == place.opened[-1].start and b.text in DTYPES for b in place.line)
-    )
-    if place.token.kind != "string" or not in_dims:
+    if place.token.kind != "string" or not _among_dims(place):
         return None
     name = place.token.text[1:-1]
     fix = (f"write `{name}`", [(place.span, name)]) if name.isidentifier() else None

@@ -117,7 +117,8 @@ def wrong_brackets(place: Place) -> Diagnostic | None:
         if name is not None and name.text in DTYPES and place.word in ("def", "type"):
             opener, closer = place.opened[-1], _closer(place)
             edits = [(place.span_of(opener), "[")] + ([(place.span_of(closer), "]")] if closer else [])
-            message = f"the dims of a tensor stand in square brackets: `{name.text}[…]`"
+            what = "the size of a scalar stands" if name.text == "Scalar" else "the dims of a tensor stand"
+            message = f"{what} in square brackets: `{name.text}[…]`"
             fix = ("write `[` and `]`", edits) if closer else None
             return problem(message, place.span_of(name, opener), fix=fix, safe=_are_dims(place, opener, closer))
     if place.before().text == "in" and text == "(":
