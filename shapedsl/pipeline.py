@@ -16,7 +16,7 @@ from .diagnostics import Report, ShapeError, Source
 from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
-    from .ir import Alternative, Mode, Module, Predicate
+    from .ir import Alternative, Mode, Module, Predicate, Size
     from .ir import Signature as Signature
     from .ir.expanded import Expanded, Lowered
     from .normalize import Normal
@@ -162,7 +162,75 @@ def lower(
     """
     from .normalize import lower as lower_expanded
 
-    return lower_expanded(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
+    lowered = lower_expanded(expanded, report, statics=statics, allow_negative_ints=allow_negative_ints)
+    return None if lowered is None else replace(lowered, reasoner=Reasoning())
+
+
+class Reasoning:
+    """Answers what messages about a lowered spec ask; see `ir.expanded.Reasoner`."""
+
+    def decide(self, lowered: Lowered, predicate: Predicate) -> bool | str | None:
+        """Returns True if the spec implies ``predicate``, False if its negation, None if neither; or why that is unknown."""
+        from .ir import COMPARISONS, Compare, Const, Not, Var
+        from .normalize.decide import Proved, Refuted, implied_by
+
+        signature = lowered.expanded.signature
+        given = [constraint.predicate for constraint in signature.constraints]
+        given += [  # what was taken from the example
+            Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
+        ]
+        reason = ""
+        for asked, answer in ((predicate, True), (Not(predicate), False)):
+            match implied_by(signature.variables, given, asked):
+                case Proved():
+                    return answer
+                case Refuted():
+                    pass
+                case unknown:
+                    reason = unknown.reason
+        if not reason:
+            return None
+        factors = _factors(predicate)
+        if len(factors) > 1 and all(self.decide(lowered, factor) is True for factor in factors):
+            return isinstance(predicate, Compare) and predicate.op.name == "!="
+        return reason
+
+    def shorter(self, predicate: Predicate) -> Predicate:
+        """Returns ``predicate``, or its canonical form where that is one comparison, and shorter."""
+        from .ir import Compare
+        from .ir.write import write_predicate
+        from .normalize.predicates import simplify_predicate
+
+        simple = simplify_predicate(predicate)
+        briefer = isinstance(simple, Compare) and len(write_predicate(simple)) < len(write_predicate(predicate))
+        return simple if briefer else predicate
+
+    def shorter_size(self, size: Size) -> Size:
+        """Returns ``size``, or its canonical form where that is shorter."""
+        from .ir.write import write_dim
+        from .normalize.algebra import canonical
+
+        simple = canonical(size)
+        return simple if len(write_dim(simple)) < len(write_dim(size)) else size
+
+
+def _factors(predicate: Predicate) -> list[Predicate]:
+    """Returns ``a != 0, b != 0`` of ``a * b == 0`` and of ``a * b != 0``: all of these decide either."""
+    from .ir import COMPARISONS, Apply, Compare, Const
+
+    match predicate:
+        case Compare(op=op, left=left, right=Const(value=0)) if op.name in ("==", "!="):
+            pending = [left]
+            factors: list[Predicate] = []
+            while pending:
+                match pending.pop():
+                    case Apply(op=inner, args=args) if inner.name == "*":
+                        pending += reversed(args)
+                    case factor:
+                        factors.append(Compare(COMPARISONS["!="], factor, Const(0)))
+            return factors
+        case _:
+            return []
 
 
 def source_text(signature: Signature, report: Report) -> str | None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ..diagnostics import Span
 from .dims import Dim, Predicate, Size, Var
@@ -105,6 +106,22 @@ class TorchVariable:
         return f"add `where {write_dim(self.meaning)} >= 0`"
 
 
+class Reasoner(Protocol):
+    """What messages ask about a lowered spec, since only `normalize` can answer it. Picklable."""
+
+    def decide(self, lowered: Lowered, predicate: Predicate) -> bool | str | None:
+        """Returns whether ``predicate`` holds of all sizes, or of none; None if of some; or why that is unknown."""
+        ...
+
+    def shorter(self, predicate: Predicate) -> Predicate:
+        """Returns ``predicate``, or what means the same in fewer letters."""
+        ...
+
+    def shorter_size(self, size: Size) -> Size:
+        """Returns ``size``, or what is the same in fewer letters."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Lowered:
     """An expanded signature that the torch writer can write without deciding anything.
@@ -116,6 +133,7 @@ class Lowered:
         assumptions: Predicates over ``variables``, integer-only, in the order torch should hear them;
             what torch cannot conclude itself (divisors of a residue, strict bounds) is among them.
         definitions: Each variable of the signature as a size over ``variables``, sorted by name.
+        reasoner: For messages about what torch makes of it.
     """
 
     expanded: Expanded
@@ -123,3 +141,4 @@ class Lowered:
     variables: tuple[TorchVariable, ...]
     assumptions: tuple[Predicate, ...]
     definitions: tuple[tuple[str, Size], ...]
+    reasoner: Reasoner | None = field(default=None, compare=False, repr=False)

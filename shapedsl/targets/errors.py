@@ -13,6 +13,12 @@ of failure are translated, and everything else is left as it is:
       GuardOnDataDependentSymNode: Could not extract specialized integer from data-dependent expression u0
       → error[data-dependent]: the program needs the number `S` itself, which the spec leaves open
 
+  or a branch that the spec decides, by a proof that torch does not find::
+
+      GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq(8*u0*(u1//2 - 1), 0)
+      → error[data-dependent]: the program asks whether `8 * B * (H // 2 - 1) == 0`; the spec implies
+        `8 * B * (H // 2 - 1) != 0`, but torch does not conclude it
+
 - *while running* a program, an input outside the spec::
 
       AssertionError: Guard failed: y.size()[0] == 2*x.size()[0]
@@ -63,11 +69,13 @@ def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
     try:
         if not (asked.is_Relational or asked.is_Boolean):
             size = read_size(asked, meanings.get)
+            size = size if lowered.reasoner is None else lowered.reasoner.shorter_size(size)
             message, helps = _needs_number(size)
             names = list(dict.fromkeys(free_vars(size)))
         else:
             predicate = read_predicate(asked, meanings.get)
-            message, helps = _asks(predicate)
+            predicate = predicate if lowered.reasoner is None else lowered.reasoner.shorter(predicate)
+            message, helps = _asks(predicate, lowered)
             names = list(dict.fromkeys(free_vars(predicate)))
     except Unreadable:  # a symbol that comes from data (`.item()`): the spec has no say
         return None
@@ -103,11 +111,19 @@ def _data_dependent(error: BaseException, message: str, notes: Iterable[str], he
     return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=notes, helps=helps)])
 
 
-def _asks(predicate: Predicate) -> tuple[str, tuple[str, ...]]:
+def _asks(predicate: Predicate, lowered: Lowered) -> tuple[str, tuple[str, ...]]:
     """Returns the message and the cures of a branch on ``predicate``."""
-    text = write_predicate(predicate)
-    return f"the program asks whether `{text}`, which the spec leaves open", (
-        f"add `where {write_predicate(negated(predicate))}` or `where {text}`, if that is all the program is for",
+    text, opposite = write_predicate(predicate), write_predicate(negated(predicate))
+    asks = f"the program asks whether `{text}`"
+    decided = None if lowered.reasoner is None else lowered.reasoner.decide(lowered, predicate)
+    if isinstance(decided, bool):
+        implied = text if decided else opposite
+        return f"{asks}; the spec implies `{implied}`, but torch does not conclude it", (
+            f"add `where {implied}`, which excludes no size",
+        )
+    opened = "which the spec leaves open" if decided is None else "which torch cannot conclude from the spec"
+    return f"{asks}, {opened}", (
+        f"add `where {opposite}` or `where {text}`, if that is all the program is for",
         "two cases of the spec, one for each, give two programs",
     )
 
