@@ -128,3 +128,15 @@ def test_wrong_clauses(line: str, code: str) -> None:
 def test_hints_of_what_is_no_variable() -> None:
     assert marked("let W = 2\n" + body("hint W = 3")) == [("unknown-name", "W")]
     assert marked("let W = 2\n" + body("bucket W in {3}")) == [("unknown-name", "W")]
+
+
+def test_what_cannot_both_be_said() -> None:
+    text = "def f(x: Tensor[B]):\n    case one:\n        where B == 1\n        eager\n        backed\n"
+    assert [d.message for d in findings(text)] == ["this case is both `eager` and `backed`"]
+    assert [d.code for d in findings("type C[N, N] = Tensor[N]\ndef f(x: C[B, B]): ...\n")] == ["duplicate-name"]
+
+
+def test_a_star_without_parameters_behind_it() -> None:
+    assert [d.message for d in findings("def f(*): ...\n")] == ["a parameter is named behind `*`"]
+    assert [d.message for d in findings("def f(x: Tensor[B], *): ...\n")] == ["a parameter is named behind `*`"]
+    assert findings("def f(*, x: Tensor[B]): ...\n") == []

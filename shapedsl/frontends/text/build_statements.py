@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...diagnostics import Span
 from ...ir import Bucket, Const, Drop, Edge, Mode, Pad, Path, Predicate, Size, Type, VariableKind
 from . import limits
 from .build_types import TypeBuilder, param_list
@@ -97,6 +98,15 @@ class Builder(TypeBuilder):
 
     def type_name(self, start: int, end: int, name: Name, parameters: list[Name] | None, value: Type) -> TypeStatement:
         self.taken()
+        seen: dict[str, Span] = {}
+        for parameter in parameters or ():
+            if seen.setdefault(parameter.text, parameter.span) is not parameter.span:
+                self.report.error(
+                    "duplicate-name",
+                    f"two sizes of `{name.text}` are called `{parameter.text}`",
+                    at=parameter.span,
+                    also=[(seen[parameter.text], "first here")],
+                )
         return TypeStatement(name, parameters, value, self.span(start, end))
 
     def labelled(self, start: int, end: int, predicate: Predicate, message: str | None) -> Labelled:
@@ -230,6 +240,9 @@ class Builder(TypeBuilder):
                 case Drops(drops=drops):
                     made.drops += drops
                 case Mode():
+                    if made.mode not in (Mode.COMPILED, line):
+                        message = f"this {keyword} is both `{made.mode.value}` and `{line.value}`"
+                        self.report.error("syntax-error", message, at=made.span, help="keep one of the two")
                     made.mode = line
                 case _:
                     pass

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from ...diagnostics import Span
@@ -304,4 +305,11 @@ def param_list(items: list[Param | str], builder: SizeBuilder) -> tuple[Param, .
                     )
                 defaulted = defaulted or item.default
             params.append(item)
+    if (items and items[-1] == "*") or any(a == "*" == b for a, b in pairwise(items)):
+        builder.report.error(
+            "syntax-error",
+            "a parameter is named behind `*`",
+            at=params[-1].span if params else None,
+            help="those behind it are keyword-only; without any, delete the `*`",
+        )
     return tuple(params)
