@@ -63,7 +63,7 @@ def compare(
         if refuted is None:
             continue
         given += (demand.predicate,)  # what follows from a finding is none of its own
-        text = write_predicate(demand.predicate)
+        text = write_predicate(lowered.reasoner.shorter(demand.predicate) if lowered.reasoner else demand.predicate)
         notes = [] if demand.line is None else [f"needed by {demand.line}"]
         at, *also = [spans.get(place) for place in demand.places] or [None]
         if isinstance(refuted, str):

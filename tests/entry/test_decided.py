@@ -63,5 +63,23 @@ def test_a_number_is_said_briefly() -> None:
     assert found.message == "the program needs the number `H` itself, which the spec leaves open"
 
 
+@pytest.mark.parametrize("entry", ["export", "compile"])
+def test_a_demand_is_said_briefly(entry: str) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x.narrow(0, 0, (3 * x.shape[0] - x.shape[0]) // 4) + y
+
+    spec = "def f(x: Tensor[2 * H], y: Tensor[K]): where H >= 1, K >= 1"
+    with pytest.raises(sd.ShapeError) as caught:
+        if entry == "export":
+            sd.export(f, (torch.ones(8), torch.ones(4)), spec=spec)
+        else:
+            compiled = sd.compile(f, spec, backend="eager")
+            compiled(torch.ones(8), torch.ones(4))
+            compiled(torch.ones(8), torch.ones(3))
+    (found,) = caught.value.diagnostics
+    assert found.code == "extra-assumption"
+    assert found.helps[0].startswith(("add `where H == K`", "add `where K == H`"))
+
+
 def test_answers_can_be_pickled() -> None:
     assert isinstance(pickle.loads(pickle.dumps(Reasoning())), Reasoning)

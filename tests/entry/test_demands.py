@@ -23,7 +23,7 @@ DEMANDS: list[tuple[Callable[..., Any], str, tuple[int, ...], tuple[int, ...], s
         "def f(y: Tensor[B], x: Tensor[2 * A]): ...",
         (1, 8),
         (1, 6),
-        "2 * A % 4 == 0",
+        "A % 2 == 0",
     ),
 ]
 

@@ -85,7 +85,7 @@ def demand_failure(error: Exception, lowered: Lowered, symbols: Mapping[str, Siz
         if "mismatch" in condition:  # of strides and the like: no condition, and not about sizes
             return _finding("extra-assumption", f"the program refuses a call that satisfies the spec: {condition}")
         return _finding("extra-assumption", f"the program needs `{condition}`, which the spec does not promise")
-    written = write_predicate(predicate)
+    written = write_predicate(lowered.reasoner.shorter(predicate) if lowered.reasoner else predicate)
     message = f"the program needs `{written}`, which the spec does not promise"
     return _finding("extra-assumption", message, f"add `where {written}`, or `Tensor[…]` dims that say so")
 
