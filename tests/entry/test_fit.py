@@ -132,7 +132,7 @@ def test_a_method_of_a_module_with_weights(entry: Callable[..., Any]) -> None:
 
 def test_an_example_that_is_no_tuple() -> None:
     with pytest.raises(TypeError, match="args= takes a tuple of example inputs, not Tensor"):
-        sd.export(matmul, torch.ones(3), spec=BOTH)  # type: ignore[arg-type]
+        sd.export(matmul, torch.ones(3), spec=BOTH)
     with pytest.raises(TypeError, match="pass a spec as spec="):
         sd.export(matmul, (torch.ones(3, 4), torch.ones(2, 3)), BOTH)  # type: ignore[arg-type]
 

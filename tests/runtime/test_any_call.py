@@ -105,7 +105,7 @@ def test_a_check_fails_only_in_the_two_ways(call: tuple[Signature, list[Any], di
     try:
         check, bind = (make(signature, TENSORS, solve=pipeline.solve) for make in (checker, binder))
     except ShapeError as error:  # of a spec that asks for what cannot be computed, nothing can be checked
-        refused = error.code
+        refused: str | None = error.code
     else:
         refused = None
     if refused is not None:

@@ -114,7 +114,7 @@ def test_what_was_traced_and_is_left_out_is_told() -> None:
     assert graph(ones(3), ones(3)).tolist() == [2, 2, 2]
     for call in (lambda: graph(ones(3)), lambda: graph(ones(3), None)):
         with pytest.raises(ShapeError, match="`b` is None, but the graph was made for a tensor"):
-            call()
+            call()  # type: ignore[no-untyped-call]
     text = "def linear(input: Tensor[B, I], weight: Tensor[O, I], bias: Tensor[O] | None = _): ..."
     graph = sd.make_fx(torch.nn.functional.linear, text)(ones(2, 3), ones(4, 3), ones(4))
     assert graph(ones(5, 2), ones(1, 2), ones(1)).tolist() == [[3]] * 5

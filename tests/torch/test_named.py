@@ -82,7 +82,7 @@ def test_inlined_into_a_compiled_function(strict: bool) -> None:
     torch._dynamo.reset()
     module = exported(strict).module()
     run = torch.compile(module, backend="eager", fullgraph=True, dynamic=True)
-    assert float(run(*GOOD)) == 24.0
+    assert float(run(*GOOD)) == 24.0  # type: ignore[no-untyped-call]
 
 
 def test_what_was_added_is_no_part_of_the_condition() -> None:

@@ -93,9 +93,12 @@ def test_a_size_that_becomes_text(f: Callable[..., Any], way: str) -> None:
     assert "test_numbers.py" in finding.notes[0]
 
 
+EMPTY: dict[Any, Any] = {}
+
+
 def test_another_key_that_cannot_be_hashed_is_none_of_ours() -> None:
     with pytest.raises(TypeError, match="unhashable type: 'list'"):
-        made("non-strict", lambda x: x * {}[[x.shape[0]]], (ones(4),), "def f(x: Tensor[B]): ...")
+        made("non-strict", lambda x: x * EMPTY[[x.shape[0]]], (ones(4),), "def f(x: Tensor[B]): ...")
 
 
 def test_of_an_expression_and_of_a_size_without_a_name() -> None:
