@@ -11,6 +11,7 @@ from .. import pipeline
 from ..diagnostics import Diagnostic, Edit, Report, Severity, Source
 from .common import STANDARD_INPUT, const_option, exit_code, fail, format_option, read_source, say, show, write_file
 
+_HIDDEN = 8  # mistakes of one statement that may hide each other
 _ROUNDS = 20  # of fixing and reading again: one fix may bring the next mistake of a statement to light
 
 
@@ -63,6 +64,7 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
         report = Report()
         specs = len(pipeline.check(source, report, consts=consts, base=base).signatures)
         chosen = _fixes(report, source) if remaining else []
+        chosen = [edits for edits in chosen if _helps(source, edits, consts, base)]
         if not chosen:
             break
         fixed += len(chosen)
@@ -75,6 +77,40 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
             report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
             fixed = 0
     return specs, report, fixed
+
+
+def _helps(source: Source, edits: tuple[Edit, ...], consts: Mapping[str, int], base: Path) -> bool:
+    """Returns whether a fix leaves fewer errors: alone, or with the safe fixes of what it brings to light.
+
+    What looks like one slip may be a part of another mistake: ``hint 8b`` is no product.
+    """
+
+    def errors(text: Source) -> list[Diagnostic]:
+        report = Report()
+        pipeline.read(text, report, consts=consts, base=base)
+        return list(report.errors)
+
+    before = errors(source)
+    known = {_looks(diagnostic) for diagnostic in before}
+    for _ in range(_HIDDEN):
+        source = Source(source.name, _apply(source.text, list(edits)))
+        after = errors(source)
+        if len(after) < len(before):
+            return True
+        new = [diagnostic for diagnostic in after if _looks(diagnostic) not in known]
+        fixes = [d.fix for d in new if d.fix is not None and d.fix.safe and d.fix.edits]
+        if not fixes or len(new) > 1:
+            return False
+        edits = fixes[0].edits
+    return False
+
+
+def _looks(diagnostic: Diagnostic) -> tuple[str, str, str]:
+    """Returns what a finding is known by in a text of which a part has moved: its message, its text and its line."""
+    span = diagnostic.span
+    if span is None:
+        return diagnostic.message, "", ""
+    return diagnostic.message, span.text, span.source.line(span.source.position(span.start)[0])
 
 
 def _place(diagnostic: Diagnostic) -> tuple[bool, str, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +13,7 @@ from ..diagnostics import Report
 from .common import const_option, fail, read_specs, say, show, split_target
 
 if TYPE_CHECKING:
-    from ..pipeline import Signature
-
-Output = TypeVar("Output")
+    from ..pipeline import Lowered, Signature
 
 
 @click.command("lower", short_help="Print Python that builds torch's ShapesSpec.")
@@ -48,25 +46,21 @@ def command(target: str, language: str, case: str | None, consts: Mapping[str, i
     if report.errors:
         show(report, err=True)
         fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
-    if language == "json":
-        documents = {each.name: made for each in chosen if (made := _lower(each, case, pipeline.source_json, report))}
-        if documents:
-            say(json.dumps(documents, indent=2, ensure_ascii=False))
-    else:
-        texts = [text for each in chosen if (text := _lower(each, case, pipeline.source_text, report))]
-        if texts:
-            say("\n\n".join(text.rstrip("\n") for text in texts))
+    lowered = {each.key: made for each in chosen if (made := _lower(each, case, report)) is not None}
+    if lowered and language == "json":
+        documents = {key: pipeline.source_json(each) for key, each in lowered.items()}
+        say(json.dumps(documents, indent=2, ensure_ascii=False))
+    elif lowered:
+        say(pipeline.source_text(list(lowered.values())).rstrip("\n"))
     show(report, err=True)
     fail(int(bool(report.errors)))
 
 
-def _lower(
-    signature: Signature, case: str | None, write: Callable[[Signature, Report], Output | None], report: Report
-) -> Output | None:
-    """Returns what ``write`` makes of one spec; None, with the reason in ``report``, if it cannot be lowered."""
+def _lower(signature: Signature, case: str | None, report: Report) -> Lowered | None:
+    """Returns one spec, lowered; None, with the reason in ``report``, if it cannot be."""
     if case is not None:
         selected = pipeline.select(signature, case, report)
-        return None if selected is None else write(selected.signature, report)
+        return None if selected is None else pipeline.lower_without_example(selected.signature, report)
     if signature.alternatives:
         report.warning(
             "cases-not-lowered",
@@ -74,4 +68,4 @@ def _lower(
             at=signature.alternatives[0].span,
             help="name one alternative with --case",
         )
-    return write(signature, report)
+    return pipeline.lower_without_example(signature, report)

@@ -126,6 +126,23 @@ class TestFix:
         assert run("check", "--fix", file).exit_code == 1
         assert file.read_text() == text
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "dim B hint 8b",
+            "dim B in [1B 32] hint 8",
+            "dim B in [0, 128] hint8 64",
+            "let S = cdiv(2B E)",
+            "cas e guided: CB == 2",
+        ],
+    )
+    def test_a_fix_that_only_moves_the_mistake_is_not_applied(self, tmp_path: Path, line: str) -> None:
+        file = tmp_path / "broken.shapes"
+        text = f"{line}\ndef f(x: Tensor[B]): ...\n"
+        file.write_text(text)
+        assert run("check", "--fix", file).exit_code == 1
+        assert file.read_text() == text
+
     def test_standard_input_cannot_be_fixed(self) -> None:
         assert run("check", "--fix", "-", text=BROKEN).exit_code == 2
 

@@ -38,6 +38,41 @@ def test_what_is_printed_runs() -> None:
     assert "max=31" in done.stdout
 
 
+def test_a_whole_file_is_one_module() -> None:
+    torch_spec = pytest.importorskip("torch.fx.experimental.dynamic_spec", reason="the printed Python imports torch")
+    text = (
+        "def a.A.forward(x: Tensor[B]): where B <= 8\n"
+        "def b.B.forward(x: Tensor[B]): ...\n"
+        "def b.B.forward@2(x: Tensor[B, A_forward_spec]): ...\n"
+        "def b.B.step(x: Tensor[B, C]): where B % 2 == 0, max(2 * B, 8) <= 4 * C\n"
+        "def c.B.forward(x: Tensor[B]): where B <= 9\n"
+        "def forward(x: Tensor[B]): where B <= 7\n"
+        "def A_forward(x: Tensor[B]): where B <= 6\n"
+    )
+    source = run("lower", "-", text=text).stdout
+    names: dict[str, object] = {}
+    exec(compile(source, "<lowered>", "exec"), names)
+    specs = {name: spec for name, spec in names.items() if isinstance(spec, torch_spec.ShapesSpec)}
+    assert list(specs) == [
+        "A_forward_spec",
+        "b_B_forward_spec",
+        "b_B_forward_2_spec",
+        "step_spec",
+        "c_B_forward_spec",
+        "forward_spec",
+        "A_forward_spec_2",
+    ]
+    bounds = [specs[name].params["x"][0].max for name in ("A_forward_spec", "forward_spec", "A_forward_spec_2")]
+    assert bounds == [8, 7, 6]
+    assert [line for line in source.splitlines() if "import" in line] == source.splitlines()[:2]
+    assert source.startswith("import torch\nfrom torch.")
+
+
+def test_overloads_have_a_document_each() -> None:
+    text = "def f(x: Tensor[B]): ...\ndef f@2(x: Tensor[B, C]): ...\n"
+    assert list(json.loads(run("lower", "--to", "json", "-", text=text).stdout)) == ["f", "f@2"]
+
+
 @pytest.mark.parametrize("language", ["python", "json"])
 def test_it_imports_no_torch(language: str) -> None:
     done = process("lower", "--to", language, "-", text=FIRST.encode(), PYTHONPROFILEIMPORTTIME="1")
