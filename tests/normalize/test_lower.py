@@ -244,3 +244,11 @@ def test_the_sign_of_a_product_whose_factor_torch_replaces_is_said_last() -> Non
 def test_only_what_torch_may_replace_is_bounded_behind_its_equality() -> None:
     text = "def f(x: Tensor[B], y: Tensor[B % 2]):\n    where B >= 5\n"
     assert shown(text)[1:3] == ("B dim 5..None; B%2 dim 0..1", "B%2 != 2; B%2 == B % 2")
+
+
+def test_what_equals_a_small_size_is_bounded_in_terms_of_it() -> None:
+    """A bound of its own would be an AssertionError inside torch, whichever of the two is bound first."""
+    text = "def f(x: Tensor[B, N]):\n    where N <= 1, B == 4 * N + 3\n"
+    variables, assumptions = shown(text)[1:3]
+    assert variables == "B dim 0..None; N dim 0..1"
+    assert assumptions.split("; ")[-3:] == ["B == 4 * N + 3", "4 * N + 3 >= 3", "4 * N + 3 <= 7"]

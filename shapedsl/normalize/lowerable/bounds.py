@@ -4,10 +4,11 @@ torch never learns that a size is 0 or 1 for certain: it widens a range that end
 (``ShapeEnv._update_var_to_range``, 2.14.1), and what it made then accepts 2. ``B < 2`` is dropped too,
 since the bound implies it; that it is not 2 is kept as an assertion.
 
-A size that equals an expression of such a one must not be bounded before torch has heard of the
-equality: it would compare the bounds, find the widened ones outside, and fail with an internal
-AssertionError. So its bounds are said behind the equality. Only these: torch decides more from ranges
-than from assumptions, and ``B`` in ``u == B % 2`` keeps its own.
+A size that equals an expression of such a one must not be bounded itself: torch would compare its
+range with that of the expression, find the widened one outside, and fail with an internal
+AssertionError, also where the bound stands behind the equality, since an equality waits for the last
+of its sizes. So the expression is bounded instead. Only these: torch decides more from ranges than
+from assumptions, and ``B`` in ``u == B % 2`` keeps its own.
 
 Before::
 
@@ -15,7 +16,7 @@ Before::
 
 After::
 
-    B in [0, 1], u in [0, inf], B != 2, u == 3 * B + 2, u >= 2, u <= 5
+    B in [0, 1], u in [0, inf], B != 2, u == 3 * B + 2, 3 * B + 2 >= 2, 3 * B + 2 <= 5
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...ir import COMPARISONS, Compare, Const, Predicate, Var, VariableKind
+from ...ir import COMPARISONS, Compare, Const, Predicate, Size, Var, VariableKind
 from ...ir.expanded import TorchVariable
-from ...ir.walk import free_vars
+from ...ir.walk import free_vars, substitute_size
 from ..algebra import TooLarge, difference
 from ..polynomial import linear_atoms
 
@@ -44,7 +45,8 @@ def late_bounds(
     small = {variable.name for variable in variables if _is_small(variable)}
     if not small:
         return tuple(variables), []
-    ties = [_tie(each) for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
+    equalities = [each for each in assumptions if isinstance(each, Compare) and each.op.name == "=="]
+    ties = [_tie(each) for each in equalities]
     tied = set(small)
     while more := {name for names, solved in ties for name in solved if (names - {name}) & tied} - tied:
         tied |= more
@@ -54,10 +56,21 @@ def late_bounds(
         if variable.name in tied - small:
             for op, bound in ((">=", variable.low), ("<=", variable.high)):
                 if bound is not None:
-                    late.append(Compare(COMPARISONS[op], Var(variable.name), Const(bound)))
+                    told = _in_terms_of_others(Var(variable.name), equalities, tied - small)
+                    late.append(Compare(COMPARISONS[op], told, Const(bound)))
             variable = replace(variable, low=0 if variable.kind is VariableKind.DIM else None, high=None)
         changed.append(variable)
     return tuple(changed), late
+
+
+def _in_terms_of_others(size: Size, equalities: Sequence[Compare], tied: set[str]) -> Size:
+    """Returns ``size`` with each variable of ``tied`` replaced by what an equality says it is, as far as they say."""
+    for name in sorted(tied & set(free_vars(size))):
+        for each in equalities:
+            for side, other in ((each.left, each.right), (each.right, each.left)):
+                if side == Var(name) and name not in free_vars(other):
+                    return _in_terms_of_others(substitute_size(size, {name: other}), equalities, tied - {name})
+    return size
 
 
 def _tie(equality: Compare) -> tuple[set[str], set[str]]:
