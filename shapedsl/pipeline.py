@@ -7,7 +7,7 @@ findings there. Nothing here decides anything: the stages do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ from .diagnostics.files import read_bytes
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
     from .ir import Alternative, Mode, Module, Predicate, Size
     from .ir import Signature as Signature
-    from .ir.expanded import Expanded, Lowered
+    from .ir.expanded import Expanded
+    from .ir.expanded import Lowered as Lowered
     from .normalize import Normal
     from .targets.compare import Program
 
@@ -233,32 +234,31 @@ def _factors(predicate: Predicate) -> list[Predicate]:
             return []
 
 
-def source_text(signature: Signature, report: Report) -> str | None:
-    """IR → Python source that builds the ShapesSpec, without torch and without an example.
+def lower_without_example(signature: Signature, report: Report) -> Lowered | None:
+    """IR → lowerable form, as far as no example is needed.
 
     Args:
         signature: Without alternatives that matter: those are left out.
         report: Receives why it cannot be lowered, a rank that only an example would tell included.
     """
-    from .targets.source_text import write_source
-
-    lowered = _lower_without_example(signature, report)
-    return None if lowered is None else write_source(lowered)
-
-
-def source_json(signature: Signature, report: Report) -> Mapping[str, object] | None:
-    """IR → what `source_text` builds, as data for `json.dumps`; see there."""
-    from .targets.source_json import write_json
-
-    lowered = _lower_without_example(signature, report)
-    return None if lowered is None else write_json(lowered)
-
-
-def _lower_without_example(signature: Signature, report: Report) -> Lowered | None:
     expanded = at_structure(signature, None, lambda _: False, report)
     if expanded is None or normal_form(signature, report).contradictory:
         return None
     return lower(expanded, report, statics={})
+
+
+def source_text(lowered: Sequence[Lowered]) -> str:
+    """Lowerable forms → a Python module that builds their ShapesSpecs; torch is needed to run it only."""
+    from .targets.source_text import write_sources
+
+    return write_sources(lowered)
+
+
+def source_json(lowered: Lowered) -> Mapping[str, object]:
+    """Lowerable form → what `source_text` builds, as data for `json.dumps`."""
+    from .targets.source_json import write_json
+
+    return write_json(lowered)
 
 
 def static_sizes(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[str, int]:
@@ -381,6 +381,7 @@ __all__ = [
     "decode",
     "format_text",
     "lower",
+    "lower_without_example",
     "normal_form",
     "python_signature",
     "raise_if_wrong",

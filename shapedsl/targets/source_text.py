@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from keyword import iskeyword
 from typing import Final
 
@@ -86,19 +86,62 @@ def write_source(lowered: Lowered, name: str | None = None) -> str:
     Raises:
         ShapeError: ``contradiction``: an assumption about constants alone is false.
     """
-    signature = lowered.expanded.signature
-    writer = Writer(lowered, name or _identifier(f"{signature.name.rpartition('.')[2]}_spec"))
+    (given,) = _names([lowered])
+    return _module({name or given: lowered})
+
+
+def write_sources(several: Sequence[Lowered]) -> str:
+    """Returns one Python module that builds the ShapesSpec of each; see `write_source`.
+
+    A spec is called after its callable alone, ``forward_spec``, unless another one is called the same:
+    then ``Encoder_forward_spec`` and ``Decoder_forward_spec``.
+    """
+    return _module(dict(zip(_names(several), several, strict=True)))
+
+
+def _module(specs: Mapping[str, Lowered]) -> str:
+    """Returns the module; each spec stands below its own variables, whose names may come again later."""
+    bodies = [_body(Writer(lowered, name, specs)) for name, lowered in specs.items()]
+    whole = "\n".join(bodies)
+    used = [each for each in _CLASSES if re.search(rf"\b{each}\(", whole)]
+    head = ["import torch"] if "torch." in whole else []
+    if used:
+        head.append(f"from torch.fx.experimental.dynamic_spec import {', '.join(used)}")
+    return "\n".join(["\n".join(head), *bodies])
+
+
+def _body(writer: Writer) -> str:
     params = writer.params()
-    assumptions = [text for each in lowered.assumptions if (text := writer.assumption(each))]
+    assumptions = [text for each in writer.lowered.assumptions if (text := writer.assumption(each))]
     lines = [f"{writer.name} = ShapesSpec(", *_call("ParamsSpec", params), ")"]
     if assumptions:
         lines[-1:] = ["    assumptions=[", *(f"        {text}," for text in assumptions), "    ],", ")"]
-    variables = [writer.variable(each) for each in lowered.variables]
-    body = "\n".join([*variables, *([""] if variables else []), *lines])
-    used = [each for each in _CLASSES if f"{each}(" in body]
-    head = ["import torch"] if "torch." in body else []
-    head.append(f"from torch.fx.experimental.dynamic_spec import {', '.join(used)}")
-    return "\n".join([*head, "", body, ""])
+    variables = [writer.variable(each) for each in writer.lowered.variables]
+    return "\n".join(["", *variables, *([""] if variables else []), *lines, ""])
+
+
+def _names(several: Sequence[Lowered]) -> list[str]:
+    """Returns what the module calls each spec: as few last parts of the dotted name as tell it from the others."""
+    dotted = [lowered.expanded.signature.name.split(".") for lowered in several]
+    names: list[str] = []
+    for lowered, parts in zip(several, dotted, strict=True):
+        others = [each for each in dotted if each != parts]
+        length = 1
+        while length < len(parts) and any(each[-length:] == parts[-length:] for each in others):
+            length += 1
+        index = lowered.expanded.signature.index
+        numbered = "" if index == 1 else f"_{index}"
+        names.append(_distinct(_identifier(f"{'_'.join(parts[-length:])}{numbered}_spec"), names))
+    return names
+
+
+def _distinct(wish: str, taken: Collection[str]) -> str:
+    """Returns ``wish``, with a number if it is taken."""
+    made, count = wish, 1
+    while made in taken:
+        count += 1
+        made = f"{wish}_{count}"
+    return made
 
 
 def _call(function: str, entries: Iterable[tuple[str, str]]) -> list[str]:
@@ -116,18 +159,14 @@ class Writer:
         names: Variable → the Python name under which the module knows it.
     """
 
-    def __init__(self, lowered: Lowered, name: str) -> None:
+    def __init__(self, lowered: Lowered, name: str, reserved: Iterable[str] = ()) -> None:
         self.name = name
         self.lowered = lowered
         self.leaves: Mapping[Path, Leaf] = {leaf.path: leaf for leaf in lowered.leaves}
         self.names: dict[str, str] = {}
-        taken = {"torch", name, *_CLASSES}
+        taken = {"torch", name, *_CLASSES, *reserved}
         for variable in lowered.variables:
-            wish = made = _identifier(variable.name)
-            count = 1
-            while made in taken:
-                count += 1
-                made = f"{wish}_{count}"
+            made = _distinct(_identifier(variable.name), taken)
             taken.add(made)
             self.names[variable.name] = made
 
