@@ -12,9 +12,12 @@ from .attached import AttachedSpec
 from .surface.facts import Facts, Predicates, facts_of
 from .surface.symbols import Predicate
 
+_OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: a function's code, no module's or class's
+
 TYPE_CHECKING = False  # typing's flag, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import FrameType
     from typing import Any, TypeVar
 
     Target = TypeVar("Target")
@@ -42,8 +45,30 @@ def _record(target: Any) -> Facts:
     facts = facts_of(function)
     if facts is None:
         facts = function.__shapedsl__ = Facts(function.__code__)
+        facts.locals = _locals(function)
         function._dynamic_spec = AttachedSpec(function)
     return facts
+
+
+def _locals(function: Any) -> dict[str, object]:
+    """Returns the locals around a function being decorated that its string annotations may name.
+
+    Python keeps neither: ``T`` in ``x: "T"`` is no closure. Only what a text mentions is held on to.
+    """
+    if getattr(function, "__annotate__", None) is not None:
+        return {}  # 3.14 closes over what annotations name, and would evaluate them here
+    texts = [text for text in getattr(function, "__annotations__", {}).values() if isinstance(text, str)]
+    frame: FrameType | None = sys._getframe(1)
+    found: dict[str, object] = {}
+    while texts and frame is not None and frame.f_code.co_name != "<module>":
+        if frame.f_globals is not globals():
+            for name, value in frame.f_locals.items():
+                if name not in found and any(name in text for text in texts):
+                    found[name] = value
+            if frame.f_code.co_flags & _OPTIMIZED:  # a function; around a class body there is more
+                break
+        frame = frame.f_back
+    return found
 
 
 def _predicate_text(predicate: object) -> str:

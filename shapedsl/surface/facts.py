@@ -16,9 +16,10 @@ class Facts:
         returns: The same, for the return value.
         wheres: Predicates as texts, in the order they stand in the source.
         clauses: Texts of def bodies.
+        locals: What stood around the function when it was decorated, of what its string annotations may name.
     """
 
-    __slots__ = ("attach", "clauses", "code", "consts", "hints", "params", "returns", "shapes", "wheres")
+    __slots__ = ("attach", "clauses", "code", "consts", "hints", "locals", "params", "returns", "shapes", "wheres")
 
     def __init__(self, code: object) -> None:
         self.code = code
@@ -30,6 +31,7 @@ class Facts:
         self.returns: object = None
         self.wheres: list[str] = []
         self.clauses: list[str] = []
+        self.locals: dict[str, object] = {}
 
     def over(self, inner: Facts) -> Facts:
         """Returns what was said of a wrapper (this) and of what it wraps (``inner``) together."""
@@ -42,6 +44,7 @@ class Facts:
         both.returns = inner.returns if self.returns is None else self.returns
         both.wheres = [*self.wheres, *inner.wheres]
         both.clauses = [*self.clauses, *inner.clauses]
+        both.locals = {**self.locals, **inner.locals}
         return both
 
 

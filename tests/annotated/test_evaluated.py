@@ -158,3 +158,23 @@ def test_lazily_evaluated_annotations() -> None:
     assert annotated(namespace["f"]) == written(
         "def f(x: Tensor[B, 3], y: Tensor[B, later, 2*later + B], z) -> Tensor[later]: ..."
     )
+
+
+def test_locals_that_only_a_text_names() -> None:
+    def outer() -> tuple[object, object]:
+        T = Tensor["B", 4]  # noqa: F841  # by the texts below
+
+        @shapes
+        def inner(x: "T", y: "Tensor[B]") -> None: ...
+
+        class Net:
+            U = Tensor["C", 2]
+
+            @shapes
+            def forward(self, x: "T", y: "U") -> None: ...
+
+        return inner, Net.forward
+
+    inner, forward = outer()
+    assert annotated(inner) == written("def inner(x: Tensor[B, 4], y: Tensor[B]): ...")
+    assert annotated(forward) == written("def forward(x: Tensor[B, 4], y: Tensor[C, 2]): ...")

@@ -66,7 +66,7 @@ def test_known_names_win_in_pythons_order() -> None:
 
         return inner
 
-    names = of_function(outer())
+    names = of_function(outer(), {})
     assert repr(names.evaluate("closed")) == "Tensor[closure]"
     assert names.evaluate("Here") is Here
     assert names.evaluate("tuple") is tuple
@@ -76,14 +76,14 @@ def test_a_cell_that_is_still_empty_is_an_unknown_name() -> None:
     def inner() -> object:
         return later
 
-    names = of_function(inner)
+    names = of_function(inner, {})
     assert isinstance(names.evaluate("later"), Unknown)
     later = 3
     assert names["later"] is not later
 
 
 def test_methods_see_their_class_after_the_globals() -> None:
-    method = of_function(Outer.Inner.method)
+    method = of_function(Outer.Inner.method, {})
     assert repr(method.evaluate("Alias")) == "Tensor[class_alias]"
     assert repr(of_class(Outer).evaluate("Alias")) == "Tensor[class_alias]"
     assert method.evaluate("Here") is Here

@@ -28,6 +28,15 @@ def early(x, w=None):  # type: ignore[no-untyped-def]
 early.__annotations__ = {"x": Tensor[B, D], "w": Optional[Tensor[D, D]], "return": Tensor[B, D]}
 
 
+@pytest.fixture
+def wrapped_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undoes what a traced ``concrete_args={"w": None}`` leaves behind: every later trace would be a KeyError (2.14.1)."""
+    from torch.fx import _symbolic_trace
+
+    monkeypatch.setattr(_symbolic_trace, "_wrapped_fns_to_patch", dict(_symbolic_trace._wrapped_fns_to_patch))
+
+
+@pytest.mark.usefixtures("wrapped_functions")
 def test_fx_traces_a_function_with_our_annotations() -> None:
     traced = torch.fx.symbolic_trace(early, concrete_args={"w": None})
     x = torch.ones(2, 2)

@@ -100,15 +100,17 @@ class Namespace(dict[str, Any]):
         return eval(code, {"__builtins__": builtins}, self)  # noqa: S307  # an annotation, as typing evaluates it
 
 
-def of_function(function: Any) -> Namespace:
-    """Returns what an annotation of ``function`` can name: its type parameters, closure, globals, and class.
+def of_function(function: Any, around: Mapping[str, Any]) -> Namespace:
+    """Returns what an annotation of ``function`` can name: its type parameters, closure, locals, globals, and class.
+
+    ``around`` are the locals that stood around it when it was decorated.
 
     The class comes last: `typing` does not look there at all, and a method called ``size`` is no size.
     On 3.14 names that stand only in annotations are closed over by ``__annotate__``.
     """
     parameters = {p.__name__: p for p in getattr(function, "__type_params__", ())}
     closures = [dict(_closure(scope)) for scope in (function, getattr(function, "__annotate__", None)) if scope]
-    return Namespace(parameters, *closures, function.__globals__, *_enclosing(function))
+    return Namespace(parameters, *closures, around, function.__globals__, *_enclosing(function))
 
 
 def of_class(cls: type) -> Namespace:

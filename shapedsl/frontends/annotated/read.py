@@ -47,7 +47,7 @@ class _Reading:
         self._found = Report()  # forwarded if the callable turns out to speak of shapes
         self._facts = raw.facts or Facts(None)
         self._places = Places(raw.function)
-        self._namespace = of_function(raw.function)
+        self._namespace = of_function(raw.function, self._facts.locals)
         self._predicates: list[Labelled] = []
         self._equalities: list[Equality] = []
         self._spoken = raw.facts is not None
