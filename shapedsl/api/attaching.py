@@ -7,23 +7,26 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..attached import AttachedSpec
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
 from ..targets.entry.parameters import call_signature
 from .callables import plain_function
-from .sources import SPEC_ATTRIBUTE
-from .spec import SpecFile
+from .sources import SPEC_ATTRIBUTE, as_specs
+from .spec import Spec, stack_level
+
+if TYPE_CHECKING:
+    from .sources import SpecLike
 
 _MISSING = object()
 
 
-def attach(specs: SpecFile, namespace: Any) -> list[str]:
+def attach(specs: Mapping[str, Spec] | SpecLike, namespace: Any) -> list[str]:
     """Puts every spec on the callable it names, as ``@shapes`` would; ``name@2`` specs are left out.
 
     Args:
-        specs: From `load`.
+        specs: A `SpecFile`, a `Spec`, a path (``PathLike``, or a str ending in ``.shapes``), or text.
         namespace: A package or module, whose submodules are imported as names ask for them; or a
             class, a mapping, or any object with the callables as attributes. ``pkg.mod.fn`` is looked
             up as it is, or below ``namespace`` where that is called ``pkg`` or ``pkg.mod``.
@@ -33,10 +36,12 @@ def attach(specs: SpecFile, namespace: Any) -> list[str]:
 
     Raises:
         ShapeError: ``unknown-parameter``: a callable lacks what its spec speaks of. The others are attached.
+            Or the file cannot be read, or its text is wrong.
+        TypeError: ``specs`` is none of these.
     """
     missing: list[str] = []
     report = Report()
-    for key, spec in specs.items():
+    for key, spec in as_specs(specs).items():
         if spec.signature.index != 1:
             continue
         function = _function(_find(namespace, key))
@@ -49,7 +54,7 @@ def attach(specs: SpecFile, namespace: Any) -> list[str]:
                 f"`{key}` names no Python function in {_title(namespace)}",
                 helps=(f"did you mean `{near[0]}`?",) if near else (),
             )
-            warnings.warn(str(ShapeError([finding])), ShapeWarning, stacklevel=2)
+            warnings.warn(str(ShapeError([finding])), ShapeWarning, stacklevel=stack_level())
             continue
         try:
             call_signature(function, spec.signature)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # Where `attach` leaves a spec on a function.
 SPEC_ATTRIBUTE: Final = "__shapedsl_spec__"
+_TEXT: Final = re.compile(r"\s*(def|dim|int|const|let|language|from|#)\b.|.*\n", re.DOTALL)  # how no path begins
 
 
 def load(path: str | os.PathLike[str], *, consts: Mapping[str, int] | None = None) -> SpecFile:
@@ -37,6 +39,8 @@ def load(path: str | os.PathLike[str], *, consts: Mapping[str, int] | None = Non
     Raises:
         ShapeError: Everything that is wrong with the file, in one go.
     """
+    if isinstance(path, str) and _TEXT.match(path) and not os.path.exists(path):
+        raise _error("unreadable-file", "this is text, not the path of a file", "text is read by `loads`")
     report = Report()
     source = pipeline.read_file(Path(path), report)
     report.raise_errors()
@@ -61,7 +65,13 @@ def loads(text: str, *, name: str = "<string>", consts: Mapping[str, int] | None
         def f(x: Tensor[B, 2 * B]):
             where B < 32
     """
+    if isinstance(text, os.PathLike) or _is_path(text):
+        raise _error("syntax-error", f"`{os.fspath(text)}` is a path, not text", "a file is read by `load`")
     return _file(Source(name, text), Report(), consts, Path())
+
+
+def _is_path(text: str) -> bool:
+    return text.endswith(".shapes") and "\n" not in text
 
 
 def _file(source: Source, report: Report, consts: Mapping[str, int] | None, base: Path) -> SpecFile:
@@ -210,12 +220,38 @@ def _given(spec: SpecLike, target: Callable[..., Any] | None) -> Spec:
         path, separator, name = spec.rpartition(".shapes:")
         if separator and "\n" not in spec:
             return choose(load(path + ".shapes"), name, target)
-        if spec.endswith(".shapes") and "\n" not in spec:
+        if _is_path(spec):
             return choose(load(spec), None, target)
         return choose(loads(spec), None, target)
     if type(spec).__module__.startswith("torch."):
         return from_torch(spec)
     raise TypeError(f"a spec is a Spec, a path, text or a ShapesSpec, not {type(spec).__name__}")
+
+
+def as_specs(specs: Mapping[str, Spec] | SpecLike) -> Mapping[str, Spec]:
+    """Returns all the specs that are meant, by name: of a file, its path or its text, or the one.
+
+    Args:
+        specs: A `SpecFile` or another mapping; a `Spec`; a path (``PathLike``, or a str ending in
+            ``.shapes`` or ``.shapes:NAME``) or text.
+
+    Raises:
+        ShapeError: What is wrong with the text.
+        TypeError: ``specs`` is none of these.
+    """
+    if isinstance(specs, os.PathLike):
+        return load(specs)
+    if isinstance(specs, str):
+        path, separator, name = specs.rpartition(".shapes:")
+        if separator and "\n" not in specs:
+            specs = choose(load(path + ".shapes"), name, None)
+        else:
+            return load(specs) if _is_path(specs) else loads(specs)
+    if isinstance(specs, Spec):
+        return {specs.signature.key: specs}
+    if isinstance(specs, Mapping) and all(isinstance(spec, Spec) for spec in specs.values()):
+        return specs
+    raise TypeError(f"specs are a SpecFile, a Spec, a path or text, not {type(specs).__name__}")
 
 
 def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | None) -> Spec:
@@ -247,8 +283,11 @@ def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | None) 
         return next(iter(file.values()))
     if not file:
         raise _error("unknown-spec", "the file has no specs", "write a `def`")
-    whom = f" for `{_name(target)}`" if target is not None else ""
-    raise _error("ambiguous-spec", f"several specs could be meant{whom}", f"name one of {listing}")
+    if target is None:
+        raise _error("ambiguous-spec", "several specs could be meant", f"name one of {listing}")
+    called = _name(target)
+    help_ = f"none is called `{called.rpartition('.')[2]}`; name one of {listing}"
+    raise _error("ambiguous-spec", f"several specs could be meant for `{called}`", help_)
 
 
 def _name(target: Any) -> str:
@@ -266,4 +305,4 @@ def _error(code: str, message: str, help_: str) -> ShapeError:
     return ShapeError([Diagnostic(code, Severity.ERROR, message, helps=(help_,))])
 
 
-__all__ = ["as_spec", "choose", "from_json", "from_torch", "load", "loads", "spec_of"]
+__all__ = ["as_spec", "as_specs", "choose", "from_json", "from_torch", "load", "loads", "spec_of"]

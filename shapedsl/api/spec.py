@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ..ir.expanded import Expanded, Lowered
     from ..normalize import Normal
     from ..runtime.bind import Sizes
+
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 class Spec:
@@ -257,17 +260,25 @@ class SpecFile(Mapping[str, Spec]):
         return to_json(self.module)
 
 
+def stack_level() -> int:
+    """Returns the ``stacklevel`` of the innermost caller that is none of ours: each of its lines is warned once."""
+    frame = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+        frame = frame.f_back
+        level += 1
+    return level
+
+
 def warn(report: Report) -> None:
     """Passes each warning of ``report`` to `warnings.warn` as a `ShapeWarning`."""
     for diagnostic in report:
         if diagnostic.severity is Severity.WARNING:
-            warnings.warn(str(ShapeError([diagnostic])), ShapeWarning, stacklevel=4)
+            warnings.warn(str(ShapeError([diagnostic])), ShapeWarning, stacklevel=stack_level())
 
 
 def is_tensor(value: object) -> bool:
     """Whether ``value`` is a tensor; asked without importing torch, since a tensor's owner has."""
-    import sys
-
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 

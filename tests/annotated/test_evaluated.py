@@ -176,5 +176,5 @@ def test_locals_that_only_a_text_names() -> None:
         return inner, Net.forward
 
     inner, forward = outer()
-    assert annotated(inner) == written("def inner(x: Tensor[B, 4], y: Tensor[B]): ...")
-    assert annotated(forward) == written("def forward(x: Tensor[B, 4], y: Tensor[C, 2]): ...")
+    assert annotated(inner) == written("def inner(x: Tensor[B, 4], y: Tensor[B]) -> None: ...")
+    assert annotated(forward) == written("def forward(x: Tensor[B, 4], y: Tensor[C, 2]) -> None: ...")
