@@ -162,7 +162,7 @@ def test_lazily_evaluated_annotations() -> None:
 
 def test_locals_that_only_a_text_names() -> None:
     def outer() -> tuple[object, object]:
-        T = Tensor["B", 4]  # noqa: F841  # by the texts below
+        T = Tensor["B", 4]
 
         @shapes
         def inner(x: "T", y: "Tensor[B]") -> None: ...
