@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
@@ -104,10 +104,10 @@ def export(
     torch_for("exporting")
     from ..targets.entry.export import export as export_lowered
 
-    given: object = args
+    given = cast("object", args)
     if given is not None and not isinstance(given, (tuple, list)):
         raise TypeError(f"args= takes a tuple of example inputs, not {type(given).__name__}; write (example,)")
-    named: object = kwargs
+    named = cast("object", kwargs)
     if named is not None and not isinstance(named, Mapping):
         raise TypeError(f"kwargs= takes a dict of example inputs, not {type(named).__name__}; pass a spec as spec=")
     allowed = _allowed(verify)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError, Source
@@ -249,8 +249,9 @@ def as_specs(specs: Mapping[str, Spec] | SpecLike) -> Mapping[str, Spec]:
             return load(specs) if _is_path(specs) else loads(specs)
     if isinstance(specs, Spec):
         return {specs.signature.key: specs}
-    if isinstance(specs, Mapping) and all(isinstance(spec, Spec) for spec in specs.values()):
-        return specs
+    if isinstance(specs, Mapping):
+        if all(isinstance(cast("object", spec), Spec) for spec in specs.values()):
+            return specs
     raise TypeError(f"specs are a SpecFile, a Spec, a path or text, not {type(specs).__name__}")
 
 
@@ -296,7 +297,7 @@ def _name(target: Any) -> str:
         target = target.func
     if is_module(target):
         target = target.forward
-    kind: Any = target if hasattr(target, "__qualname__") else type(target)
+    kind: Any = target if hasattr(target, "__qualname__") else cast("object", type(target))
     qualified = str(kind.__qualname__).rpartition("<locals>.")[2].replace("<lambda>", "_lambda")
     return f"{getattr(kind, '__module__', None) or ''}.{qualified}".lstrip(".")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -262,9 +263,9 @@ class SpecFile(Mapping[str, Spec]):
 
 def stack_level() -> int:
     """Returns the ``stacklevel`` of the innermost caller that is none of ours: each of its lines is warned once."""
-    frame = sys._getframe(1)
-    level = 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+    frame = inspect.currentframe()
+    level = 0
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
         frame = frame.f_back
         level += 1
     return level
