@@ -249,9 +249,8 @@ def as_specs(specs: Mapping[str, Spec] | SpecLike) -> Mapping[str, Spec]:
             return load(specs) if _is_path(specs) else loads(specs)
     if isinstance(specs, Spec):
         return {specs.signature.key: specs}
-    if isinstance(specs, Mapping):
-        if all(isinstance(cast("object", spec), Spec) for spec in specs.values()):
-            return specs
+    if isinstance(specs, Mapping) and all(isinstance(cast("object", spec), Spec) for spec in specs.values()):
+        return specs
     raise TypeError(f"specs are a SpecFile, a Spec, a path or text, not {type(specs).__name__}")
 
 
