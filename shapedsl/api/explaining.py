@@ -6,12 +6,13 @@ With sizes it also says which assumptions they satisfy and which alternative wou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Span
 from ..ir import Alternative, Bucket, Compare, Const, Constraint, Mode, Origin, Predicate, Signature, Var, Variadic
+from ..ir.variadic import expand_alternative, expand_constraint
 from ..ir.walk import free_vars, holds
 from ..ir.write import write_predicate, write_signature
 
@@ -28,20 +29,20 @@ class Explanation:
 
     Attributes:
         text: Several paragraphs, without a newline at the end.
-        accepted: Whether the sizes satisfy the spec, as far as they are given.
+        accepted: Whether the sizes satisfy the spec; None if that depends on sizes that are not given.
     """
 
     text: str
-    accepted: bool
+    accepted: bool | None
 
 
-def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> Explanation:
+def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int | tuple[int, ...]]) -> Explanation:
     """Returns what ``signature`` means.
 
     Args:
         signature: As it was read.
         normal: Its normal form.
-        sizes: Sizes by variable name; may be empty, or leave some out.
+        sizes: Sizes by variable name, of a variadic all of them; may be empty, or leave some out.
     """
     parts = [
         _title(signature),
@@ -56,9 +57,9 @@ def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int]) -> E
     elif written == write_signature(signature):
         written = "as read"
     parts.append(_section("normal form", written.splitlines()))
-    accepted = True
+    accepted: bool | None = True
     if sizes:
-        rows, accepted = _outcome(signature, sizes)
+        rows, accepted = _outcome(*_written_out(signature, sizes))
         given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         parts.append(_section(f"with {given}", _table(rows)))
     return Explanation("\n\n".join(part for part in parts if part), accepted)
@@ -159,23 +160,41 @@ def _bucket(bucket: Bucket) -> str:
     return f"{bucket.variable} in {{{', '.join(map(str, bucket.members))}}}{'' if bucket.pads is None else ' padded'}"
 
 
-def _outcome(signature: Signature, sizes: Mapping[str, int]) -> tuple[list[list[str]], bool]:
-    """Returns what ``sizes`` do, and whether they are accepted."""
+def _written_out(signature: Signature, sizes: Mapping[str, int | tuple[int, ...]]) -> tuple[Signature, dict[str, int]]:
+    """Returns the signature and the sizes with ``batch[0]``, ``batch[1]`` for a variadic of two."""
+    lengths = {name: len(several) for name, several in sizes.items() if isinstance(several, tuple)}
+    single: dict[str, int] = {}
+    for name, size in sizes.items():
+        if isinstance(size, tuple):
+            single.update({f"{name}[{axis}]": each for axis, each in enumerate(size)})
+        else:
+            single[name] = size
+    constraints = tuple(each for stated in signature.constraints for each in expand_constraint(stated, lengths))
+    alternatives = tuple(expand_alternative(each, lengths) for each in signature.alternatives)
+    return replace(signature, constraints=constraints, alternatives=alternatives), single
+
+
+def _outcome(signature: Signature, sizes: Mapping[str, int]) -> tuple[list[list[str]], bool | None]:
+    """Returns what ``sizes`` do, and whether they are accepted; None if a size is missing to tell."""
     rows: list[list[str]] = []
-    accepted = True
+    accepted: bool | None = True
     for constraint in signature.constraints:
         verdict = _verdict(constraint.predicate, sizes)
-        if verdict is False:
+        missing = sorted({name for name in free_vars(constraint.predicate) if name not in sizes})
+        if verdict is False or (verdict is None and not missing):
             accepted = False
-            rows.append([_text(constraint), "does not hold", f'"{constraint.message}"' if constraint.message else ""])
-        elif verdict is None and constraint.origin is Origin.WHERE:
-            missing = sorted({name for name in free_vars(constraint.predicate) if name not in sizes})
-            reason = f"{', '.join(missing)} not given" if missing else "it has no value"
-            rows.append([_text(constraint), "open", reason])
-        elif constraint.origin is Origin.WHERE:
+            remark = f'"{constraint.message}"' if constraint.message else "" if verdict is False else "it has no value"
+            rows.append([_text(constraint), "does not hold", remark])
+        elif constraint.origin is not Origin.WHERE:
+            continue  # a range that any size may still be in
+        elif verdict is None:
+            accepted = accepted and None
+            rows.append([_text(constraint), "open", f"{', '.join(missing)} not given"])
+        else:
             rows.append([_text(constraint), "holds", ""])
-    rows.append(["accepted" if accepted else "refused", "", ""])
-    if accepted and signature.alternatives:
+    told = {True: "accepted", False: "refused", None: "open"}
+    rows.append([told[accepted], "", ""])
+    if accepted is not False and signature.alternatives:
         rows.append([_taken(signature, sizes), "", ""])
     return rows, accepted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 import click
@@ -16,7 +16,7 @@ from .common import STANDARD_INPUT, assignment, const_option, fail, read_specs, 
 
 @click.command("explain", short_help="Show what a spec means, stage by stage; or explain a code.")
 @click.argument("target", metavar="FILE[:SPEC]|CODE", type=click.Path(allow_dash=True))
-@click.argument("sizes", metavar="[NAME=SIZE]...", nargs=-1)
+@click.argument("sizes", metavar="[NAME=SIZE[,SIZE]...]...", nargs=-1)
 @const_option
 def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> None:
     """Show what a spec means, stage by stage; or explain a diagnostic's code.
@@ -25,9 +25,10 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
     shapedsl explain net.shapes                   every spec of the file
     shapedsl explain net.shapes:Net.forward       one of them
     shapedsl explain net.shapes B=5 S=40          and what these sizes do
+    shapedsl explain net.shapes batch=2,3         the sizes of a variadic, *batch
     shapedsl explain contradiction                what the code means, with an example
 
-    Exit codes: 0, or 1 if the file has errors or the sizes are refused; 2 misuse.
+    Exit codes: 0, or 1 if the file has errors or the sizes are refused; 2 misuse; 3 if a size is missing to tell.
     """
     if target in CODES and not os.path.exists(target):
         if sizes:
@@ -39,7 +40,7 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
         near = get_close_matches(target, CODES, n=1)
         hint = f"did you mean the code '{near[0]}'?" if near else "it is neither a file nor a diagnostic's code."
         raise click.UsageError(f"there is no '{target}': {hint}")
-    given = dict(assignment(text) for text in sizes)
+    given = _sizes(sizes)
     report = Report()
     chosen = read_specs(name, spec, consts, report)
     if report.errors:
@@ -47,24 +48,58 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
         fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
     from ..api.explaining import explain
 
-    accepted = True
+    verdicts: list[bool | None] = []
     for index, signature in enumerate(chosen):
-        known = {variable.name for variable in signature.variables}
+        known = {variable.name: variable.variadic for variable in signature.variables}
         unknown = [size for size in given if size not in known]
         if unknown and len(chosen) == 1:
             raise click.UsageError(
                 f"'{signature.key}' has no variable '{unknown[0]}'; it has {', '.join(sorted(known)) or 'none'}."
             )
         normal = pipeline.normal_form(signature, report)
-        explanation = explain(signature, normal, {k: v for k, v in given.items() if k in known})
-        accepted &= explanation.accepted
+        explanation = explain(signature, normal, {k: _fitting(k, v, known[k]) for k, v in given.items() if k in known})
+        verdicts.append(explanation.accepted)
         if index:
             say()
         say(explanation.text)
     if not chosen:
         say("no specs")
     show(report, err=True)
-    fail(int(bool(report.errors) or not accepted))
+    if report.errors or False in verdicts:
+        fail(1)
+    fail(3 if None in verdicts else 0)
+
+
+def _sizes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Returns ``{"B": (5,), "batch": (2, 3)}`` of ``B=5 batch=2,3``; ``batch=`` has no dims.
+
+    Raises:
+        click.UsageError: A text is no such thing, or a name comes twice.
+    """
+    given: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, sign, values = text.partition("=")
+        parts = values.split(",") if values.strip() or not sign else []
+        name = name.strip()
+        if name in given:
+            raise click.UsageError(f"'{name}' is given twice.")
+        if not name:
+            assignment(text)  # refuses it
+        given[name] = tuple(assignment(f"{name}{sign}{part}")[1] for part in parts)
+    return given
+
+
+def _fitting(name: str, given: tuple[int, ...], variadic: bool) -> int | tuple[int, ...]:
+    """Returns what is given as what ``name`` is, one size or several.
+
+    Raises:
+        click.UsageError: Several, or no sizes are given for one.
+    """
+    if variadic:
+        return given
+    if len(given) != 1:
+        raise click.UsageError(f"'{name}' is one size, not {len(given)}.")
+    return given[0]
 
 
 def _page(code: str) -> str:

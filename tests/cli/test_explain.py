@@ -64,6 +64,58 @@ def test_sizes_are_tried(first: str, size: int, code: int, words: list[str]) -> 
         assert word in result.output.partition(f"with B = {size}")[2]
 
 
+TWO = "def f(x: Tensor[T, S]):\n    where T <= S, T >= 2\n"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "code", "last"),
+    [
+        (["T=3"], 3, ["T >= 2 holds", "open"]),
+        (["T=1"], 1, ["T >= 2 does not hold", "refused"]),
+        (["T=3", "S=3"], 0, ["T >= 2 holds", "accepted"]),
+        (["T=4", "S=3"], 1, ["T >= 2 holds", "refused"]),
+    ],
+)
+def test_without_all_sizes_the_answer_is_open(sizes: list[str], code: int, last: list[str]) -> None:
+    result = run("explain", "-", *sizes, text=TWO)
+    assert result.exit_code == code
+    assert [" ".join(line.split()) for line in result.output.splitlines()[-2:]] == last
+
+
+def test_what_has_no_value_does_not_hold() -> None:
+    result = run("explain", "-", "T=0", text="def f(x: Tensor[T]):\n    where 8 // T < 9\n")
+    assert result.exit_code == 1
+    assert "8 // T < 9 does not hold it has no value" in " ".join(result.output.split())
+
+
+VARIADIC = """\
+def f(x: Tensor[*batch, T]):
+    dim *batch in [2, inf]
+    where prod(*batch) <= T
+    case a: prod(*batch) == 6
+    otherwise
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "code", "said"),
+    [
+        (["batch=2,3", "T=6"], 0, "with batch = (2, 3), T = 6 prod(*batch) <= T holds accepted"),
+        (["batch=2,3", "T=6"], 0, "taken by alternative 1, case a"),
+        (["batch=2,4", "T=8"], 0, "taken by alternative 2, otherwise"),
+        (["batch=2,3", "T=5"], 1, "does not hold"),
+        (["batch=2,1", "T=6"], 1, "batch[1] >= 2 does not hold"),
+        (["batch=", "T=1"], 0, "accepted"),
+        (["batch=9"], 3, "T not given"),
+        (["T=9"], 3, "batch not given"),
+    ],
+)
+def test_the_sizes_of_a_variadic(sizes: list[str], code: int, said: str) -> None:
+    result = run("explain", "-", *sizes, text=VARIADIC)
+    assert said in " ".join(result.output.split())
+    assert result.exit_code == code
+
+
 CASES = """\
 dim B in [1, 64]
 dim P in [0, 8192]
@@ -124,12 +176,22 @@ def test_errors_are_shown_instead() -> None:
         (["contradition"], "did you mean the code 'contradiction'?"),
         (["nope.shapes"], "it is neither a file nor a diagnostic's code"),
         (["contradiction", "B=5"], "sizes belong to a spec"),
+        ([__file__, "B=5", "B=6"], "'B' is given twice"),
+        ([__file__, "B=5,x"], "is not NAME=INTEGER"),
+        ([__file__, "B"], "is not NAME=INTEGER"),
+        ([__file__, "=5"], "is not NAME=INTEGER"),
     ],
 )
 def test_misuse(arguments: list[str], message: str) -> None:
     result = run("explain", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_several_sizes_of_one_are_misuse(first: str) -> None:
+    result = run("explain", first, "B=5,6")
+    assert result.exit_code == 2
+    assert "'B' is one size, not 2." in result.stderr
 
 
 def test_unknown_variables_are_misuse(first: str) -> None:
