@@ -5,6 +5,7 @@ With sizes it also says which assumptions they satisfy and which alternative wou
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -73,7 +74,11 @@ def _title(signature: Signature) -> str:
 def _place(span: Span | None) -> str:
     if span is None:
         return ""
-    return f"{span.source.name}:{span.source.position(span.start)[0]}"
+    name = span.source.name
+    plain = os.path.normpath(name)  # an imported file's has the folder of the one that imports it: `sub/../a.shapes`
+    if os.path.realpath(plain) == os.path.realpath(name):  # else a link leads elsewhere
+        name = plain
+    return f"{name}:{span.source.position(span.start)[0]}"
 
 
 def _section(title: str, lines: list[str]) -> str:

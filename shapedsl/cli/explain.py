@@ -12,11 +12,14 @@ import click
 from .. import assets, pipeline
 from ..diagnostics import CODES, Report
 from .common import STANDARD_INPUT, assignment, const_option, fail, read_specs, say, show, split_target
+from .completion import complete_sizes, complete_spec_or_code
 
 
 @click.command("explain", short_help="Show what a spec means, stage by stage; or explain a code.")
-@click.argument("target", metavar="FILE[:SPEC]|CODE", type=click.Path(allow_dash=True))
-@click.argument("sizes", metavar="[NAME=SIZE[,SIZE]...]...", nargs=-1)
+@click.argument(
+    "target", metavar="FILE[:SPEC]|CODE", type=click.Path(allow_dash=True), shell_complete=complete_spec_or_code
+)
+@click.argument("sizes", metavar="[NAME=SIZE[,SIZE]...]...", nargs=-1, shell_complete=complete_sizes)
 @const_option
 def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> None:
     """Show what a spec means, stage by stage; or explain a diagnostic's code.

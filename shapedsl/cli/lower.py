@@ -11,13 +11,14 @@ import click
 from .. import pipeline
 from ..diagnostics import Report
 from .common import const_option, fail, read_specs, say, show, split_target
+from .completion import complete_spec
 
 if TYPE_CHECKING:
     from ..pipeline import Lowered, Signature
 
 
 @click.command("lower", short_help="Print Python that builds torch's ShapesSpec.")
-@click.argument("target", metavar="FILE[:SPEC]", type=click.Path(allow_dash=True))
+@click.argument("target", metavar="FILE[:SPEC]", type=click.Path(allow_dash=True), shell_complete=complete_spec)
 @click.option(
     "--to",
     "language",

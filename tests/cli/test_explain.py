@@ -198,3 +198,13 @@ def test_unknown_variables_are_misuse(first: str) -> None:
     result = run("explain", first, "X=5")
     assert result.exit_code == 2
     assert "has no variable 'X'; it has B, D." in result.stderr
+
+
+def test_the_path_of_an_imported_file_is_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    Path("common.shapes").write_text("dim B in [0, 64]\n")
+    Path("sub/net.shapes").write_text('from "../common.shapes" import B\ndef f(x: Tensor[B]): where B < 32\n')
+    output = run("explain", "sub/net.shapes").output
+    assert "common.shapes:1" in output
+    assert ".." not in output
