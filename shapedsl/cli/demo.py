@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import warnings
 from textwrap import indent
 
 import click
@@ -30,10 +31,13 @@ def command(backend: str | None) -> None:
 
     color = wants_color(sys.stdout)
     try:
-        for title, text in demonstrate(backend or _backend()):
-            say(paint(title, "bold", color))
-            say(indent(text.strip("\n"), "    ") + "\n")
-            sys.stdout.flush()
+        with warnings.catch_warnings():
+            # torch works without NumPy, and says so when it is imported: no concern of a newcomer's
+            warnings.filterwarnings("ignore", message="Failed to initialize NumPy", category=UserWarning)
+            for title, text in demonstrate(backend or _backend()):
+                say(paint(title, "bold", color))
+                say(indent(text.strip("\n"), "    ") + "\n")
+                sys.stdout.flush()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "torch":
             raise

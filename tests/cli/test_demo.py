@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
-from .helpers import run
+from .helpers import ROOT, process, run
 
 
 def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +31,13 @@ def test_the_fast_path_is_taken_by_all_three() -> None:
     refused = result.stdout.partition("A batch of 40")[2]
     assert "error[shape-violation]" in refused
     assert "project.shapes:8:11" in refused
+
+
+def test_torchs_warning_about_numpy_is_not_shown(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the demo runs torch")
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError('no numpy', name='numpy')\n")
+    done = process("demo", "--backend", "eager", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", timeout=300)
+    assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
 def test_a_backend_that_fails_is_named() -> None:
