@@ -154,3 +154,18 @@ def objects(x: Tensor["_B"]) -> None: ...
 def test_an_object_predicate_is_looked_for_in_every_decorator() -> None:
     line = objects.__code__.co_firstlineno + 1
     assert Places(objects).decorator("_B <= 3").position(0) == (line, 17)
+
+
+def pieces(x: Tensor["B", 2, "T"], T: Tensor["B", 2, "T"]) -> Tensor["B, 2, T"]: ...
+
+
+def test_text_that_was_put_together_is_shown_where_its_pieces_stand() -> None:
+    written = linecache.getline(__file__, pieces.__code__.co_firstlineno)
+    for name in ("x", "T"):
+        source = Places(pieces).parameter(name, "B, 2, T")
+        places = [source.position(source.text.index(item)) for item in ("B", "2", "T")]
+        begin = written.index(f"{name}: Tensor")
+        assert [column for _, column in places] == [
+            written.index(item, begin) + offset for item, offset in (('"B"', 2), ("2", 1), ('"T"', 2))
+        ]
+        assert source.line(places[0][0]) == written.rstrip("\n")

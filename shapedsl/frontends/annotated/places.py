@@ -2,8 +2,8 @@
 
 A span needs its place when a diagnostic is printed, which for most functions is never; so the file
 is read and the function or class parsed then. Where the text that was read stands in the file as it is,
-messages show the file's own line; where it was put together (``Tensor["B", 2 * D]`` is read as
-``B, 2 * D``), they show the text under the line's number.
+or was put together from pieces that do (``Tensor["B", D]`` is read as ``B, D``), messages show the
+file's own line; else they show the text under the line's number.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -23,12 +24,18 @@ class Found(NamedTuple):
 
     Attributes:
         line: 1-based.
-        file: The whole file, if the text stands in it as it is; and the offset at which it does.
+        file: The whole file, if the text stands in it, whole or in pieces.
+        pieces: Offsets of pieces in the text, ascending, and in the file.
     """
 
     line: int
     file: Source | None = None
-    offset: int = 0
+    pieces: tuple[tuple[int, int], ...] = ()
+
+    def offset(self, offset: int) -> int:
+        """Returns the offset in the file of ``offset`` in the text."""
+        start, at = max((piece for piece in self.pieces if piece[0] <= offset), default=self.pieces[0])
+        return at + offset - start
 
 
 class AnnotationSource(Source):
@@ -54,12 +61,12 @@ class AnnotationSource(Source):
 
     def position(self, offset: int) -> tuple[int, int]:
         """Returns ``(line, column)`` of ``offset``, in the file if the text stands there."""
-        _, file, start = self._place()
-        return super().position(offset) if file is None else file.position(start + offset)
+        found = self._place()
+        return super().position(offset) if found.file is None else found.file.position(found.offset(offset))
 
     def line(self, number: int) -> str:
         """Returns the text of line ``number``, without its newline."""
-        _, file, _ = self._place()
+        file = self._place().file
         return super().line(number) if file is None else file.line(number)
 
 
@@ -109,11 +116,10 @@ class _Definition:
         first: int = node.lineno + shift
         last: int = (node.end_lineno or node.lineno) + shift
         begin = starts[first - 1] + _characters(file.line(first), node.col_offset)
-        end = starts[last] if last < len(starts) else len(file.text)
-        if isinstance(node, ast.Constant):  # else a docstring's first line would be the quotes'
-            end = starts[last - 1] + _characters(file.line(last), node.end_col_offset or 0)
-        at = file.text.find(text, begin, end) if text else -1
-        return Found(first) if at < 0 else Found(file.position(at)[0], file, at)
+        end = starts[last - 1] + _characters(file.line(last), node.end_col_offset or 0)
+        whole = _search(text, file.text, begin, end)
+        pieces = ((0, whole),) if whole >= 0 else _pieces(text, file.text, begin, end)
+        return Found(file.position(pieces[0][1])[0], file, pieces) if pieces else Found(first)
 
 
 class ClassPlaces(_Definition):
@@ -173,7 +179,7 @@ class Places(_Definition):
             rows = node.args
             for argument in (*rows.posonlyargs, *rows.args, *rows.kwonlyargs, rows.vararg, rows.kwarg):
                 if argument is not None and argument.arg == name:
-                    yield argument
+                    yield argument.annotation or argument
 
     def _returns(self) -> Iterator[ast.AST]:
         for node in self._definitions():
@@ -208,6 +214,30 @@ def _parsed(lines: list[str]) -> ast.AST | None:
 def _characters(line: str, column: int) -> int:
     """Returns how many code points the first ``column`` bytes of ``line`` are."""
     return len(line.encode()[:column].decode(errors="ignore"))
+
+
+def _search(piece: str, text: str, begin: int, end: int) -> int:
+    """Returns the first offset of ``piece`` in ``text[begin:end]`` as words of its own; -1 if there is none."""
+    if not piece:
+        return -1
+    found = re.compile(rf"(?<!\w){re.escape(piece)}(?!\w)" if piece[0].isalnum() else re.escape(piece)).search(
+        text, begin, end
+    )
+    return -1 if found is None else found.start()
+
+
+def _pieces(composed: str, text: str, begin: int, end: int) -> tuple[tuple[int, int], ...]:
+    """Returns where the items of ``composed`` stand, one behind the other; nothing if one of them does not."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for item in composed.split(","):
+        at = _search(item.strip(), text, begin, end)
+        if at < 0:
+            return ()
+        found.append((start + len(item) - len(item.lstrip()), at))
+        begin = at + len(item.strip())
+        start += len(item) + 1
+    return tuple(found)
 
 
 def _is_ours(decorator: ast.expr) -> bool:
