@@ -58,7 +58,7 @@ def _locals(function: Any) -> dict[str, object]:
     if getattr(function, "__annotate__", None) is not None:
         return {}  # 3.14 closes over what annotations name, and would evaluate them here
     texts = [text for text in getattr(function, "__annotations__", {}).values() if isinstance(text, str)]
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # inspect is heavy
     found: dict[str, object] = {}
     while texts and frame is not None and frame.f_code.co_name != "<module>":
         if frame.f_globals is not globals():
