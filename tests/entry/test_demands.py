@@ -113,3 +113,12 @@ def test_inductor() -> None:
     with pytest.raises(ShapeError) as caught:
         run(ones(65, 4), ones(4, 4))
     assert caught.value.code == "shape-violation"
+
+
+def test_the_sizes_are_shown_where_the_spec_has_them() -> None:
+    run, _ = compiled(lambda x, y: x + y, "def f(x: Tensor[A], y: Tensor[B]): ...", backend="eager")
+    run(ones(3), ones(3))
+    with pytest.raises(ShapeError) as caught:
+        run(ones(3), ones(4))
+    spans = [annotation.span for annotation in caught.value.diagnostics[0].annotations]
+    assert [span.source.text[span.start : span.end] for span in spans] == ["A", "B"]

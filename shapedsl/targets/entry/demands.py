@@ -19,7 +19,7 @@ from typing import Final
 import torch
 from torch._guards import TracingContext
 
-from ...diagnostics import Diagnostic, Severity, ShapeError
+from ...diagnostics import Annotation, Diagnostic, Severity, ShapeError, Span
 from ...ir import COMPARISONS, Apply, Compare, Const, Dim, Predicate, Size, Var
 from ...ir.expanded import Lowered
 from ...ir.walk import free_vars
@@ -87,7 +87,20 @@ def demand_failure(error: Exception, lowered: Lowered, symbols: Mapping[str, Siz
         return _finding("extra-assumption", f"the program needs `{condition}`, which the spec does not promise")
     written = write_predicate(lowered.reasoner.shorter(predicate) if lowered.reasoner else predicate)
     message = f"the program needs `{written}`, which the spec does not promise"
-    return _finding("extra-assumption", message, f"add `where {written}`, or `Tensor[…]` dims that say so")
+    help_ = f"add `where {written}`, or `Tensor[…]` dims that say so"
+    return _finding("extra-assumption", message, help_, at=_places(predicate, lowered))
+
+
+def _places(predicate: Predicate, lowered: Lowered) -> tuple[Annotation, ...]:
+    """Returns where the sizes that ``predicate`` speaks of stand in the spec, the first place of each."""
+    found: dict[str, Span] = {}
+    for leaf in lowered.expanded.leaves:
+        for dim in leaf.dims:
+            for name in free_vars(dim):
+                if (span := dim.span or leaf.span) is not None:
+                    found.setdefault(name, span)
+    named = dict.fromkeys(free_vars(predicate))
+    return tuple(Annotation(span, "") for span in dict.fromkeys(found[name] for name in named if name in found))
 
 
 def _pin(match: re.Match[str], places: Mapping[str, Dim]) -> ShapeError:
@@ -102,5 +115,5 @@ def _pin(match: re.Match[str], places: Mapping[str, Dim]) -> ShapeError:
     return _finding("specialized-dim", f"the program pinned `{place}`: it is {match['size']}")
 
 
-def _finding(code: str, message: str, *helps: str) -> ShapeError:
-    return ShapeError([Diagnostic(code, Severity.ERROR, message, helps=helps)])
+def _finding(code: str, message: str, *helps: str, at: tuple[Annotation, ...] = ()) -> ShapeError:
+    return ShapeError([Diagnostic(code, Severity.ERROR, message, annotations=at, helps=helps)])
