@@ -16,6 +16,9 @@ Before and after::
 
 A variable divisor is never canceled unless its range excludes 0: torch's ``FloorDiv(B*S, B)`` gives
 ``S`` even at ``B = 0``, where Python raises.
+
+It is longer than other modules because the rewriting of atoms and the polynomials around them call each
+other, and sympy has one door.
 """
 
 from __future__ import annotations
