@@ -47,11 +47,12 @@ from .assumptions import assumptions_of
 from .bounds import late_bounds, small_bounds
 from .divisors import with_safe_divisors
 from .fit import fitting
-from .invert import Inversion, Quotient, invert
+from .invert import Inversion, Quotient
 from .known import Known, predicates_of_substituted, settle
-from .slots import Slot, slot_dims, slots_of
+from .slots import Slot, slot_dims
+from .solve import inverted
 from .solve import solve as solve
-from .tell import tell_negative_ints, tell_unsolved
+from .tell import tell_negative_ints
 from .translate import has_floor, translate_predicate
 
 
@@ -70,14 +71,10 @@ def lower(
     known = settle(expanded, report, statics)
     if known is None:
         return None
-    slots = slots_of(known.leaves)
-    used = dict.fromkeys(
-        name for node in (*slots, *known.predicates) for name in free_vars(node) if name not in known.values
-    )
-    inversion = invert(slots.values(), used, known.domains, known.predicates)
-    if inversion.unsolved:
-        tell_unsolved(inversion.unsolved, expanded, known.variables, report)
+    found = inverted(known, expanded, report)
+    if found is None:
         return None
+    slots, inversion = found
     try:
         domains, numbers, told = _over_slots(slots.values(), inversion, known)
     except Contradiction:

@@ -24,7 +24,7 @@ from ...ir.expanded import Expanded, Solution
 from ...ir.walk import free_vars
 from .invert import Inversion, invert
 from .known import Known, settle
-from .slots import slots_of
+from .slots import Slot, slots_of
 from .tell import tell_unsolved
 
 
@@ -45,14 +45,10 @@ def solve(expanded: Expanded, report: Report) -> Expanded | None:
     known = settle(replace(expanded, signature=replace(expanded.signature, variables=sizes)), report, lengths)
     if known is None:
         return None
-    slots = slots_of(known.leaves)
-    used = dict.fromkeys(
-        name for node in (*slots, *known.predicates) for name in free_vars(node) if name not in known.values
-    )
-    inversion = invert(slots.values(), used, known.domains, known.predicates)
-    if inversion.unsolved:
-        tell_unsolved(inversion.unsolved, expanded, known.variables, report)
+    found = inverted(known, expanded, report)
+    if found is None:
         return None
+    slots, inversion = found
     read: dict[str, tuple[int, int]] = {}
     for number, leaf in enumerate(known.leaves):
         for axis, dim in enumerate(leaf.dims):
@@ -64,6 +60,25 @@ def solve(expanded: Expanded, report: Report) -> Expanded | None:
         tuple(leaf.dims for leaf in known.leaves),
     )
     return replace(expanded, solution=solution)
+
+
+def inverted(known: Known, expanded: Expanded, report: Report) -> tuple[dict[Size, Slot], Inversion] | None:
+    """Returns the slots and each variable over them; the one way, so that checks and lowering agree.
+
+    Args:
+        known: From `settle`.
+        expanded: What it was made from.
+        report: Receives ``not-invertible``; then nothing is returned.
+    """
+    slots = slots_of(known.leaves)
+    used = dict.fromkeys(
+        name for node in (*slots, *known.predicates) for name in free_vars(node) if name not in known.values
+    )
+    inversion = invert(slots.values(), used, known.domains, known.predicates)
+    if inversion.unsolved:
+        tell_unsolved(inversion.unsolved, expanded, known.variables, report)
+        return None
+    return slots, inversion
 
 
 def _definitions(expanded: Expanded, known: Known, inversion: Inversion) -> Iterator[tuple[str, Size]]:
