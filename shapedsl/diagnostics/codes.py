@@ -49,7 +49,11 @@ CODES: Final[dict[str, str]] = {
     "not-invertible": "a variable cannot be computed from its only uses",
     "hint-out-of-range": "a hint outside the declared range or residue",
     "undecided": "could not be proved or refuted",
+    "redundant": "a constraint follows from others, or always holds",
     # alternatives
+    "unreachable-case": "no sizes reach this alternative",
+    "case-overlap": "sizes satisfy two alternatives, and neither contains the other",
+    "case-gap": "sizes that no alternative takes",
     "cases-not-lowered": "only the `where` part was lowered",
     "unknown-case": "the spec has no alternative of this name",
     # specs and callables
@@ -57,6 +61,8 @@ CODES: Final[dict[str, str]] = {
     "unknown-spec": "no spec of this name, or none at all",
     "spec-ignored": "torch would not see the attached spec",
     "unsupported-by-torch": "torch cannot express this, so it is refused",
+    # versions
+    "breaking-change": "the new version refuses what the old one took",
     # run time
     "shape-violation": "an input does not satisfy the spec",
     "dtype-mismatch": "an input has another dtype",

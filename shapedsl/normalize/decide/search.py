@@ -15,99 +15,35 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf
-from typing import TypeAlias
 
-from ..ir import (
+from ...ir import (
     COMPARISONS,
     Apply,
     Compare,
     Const,
-    Not,
     Or,
     Predicate,
-    Signature,
     Size,
     Var,
     Variable,
     VariableKind,
     Variadic,
 )
-from ..ir.walk import free_vars, holds, map_sizes, substitute
-from .algebra import TooLarge
-from .comparisons import FALSE
-from .components import components
-from .domains import Contradiction, Domains
-from .intervals import Bound
+from ...ir.walk import free_vars, holds, map_sizes, substitute
+from ..algebra import TooLarge
+from ..comparisons import FALSE
+from ..components import components
+from ..domains import Contradiction, Domains
+from ..intervals import Bound
+from ..predicates import predicate_key, simplify_predicate, split
+from ..propagate import propagate
 from .linear import Budget, OutOfBudget, solve
-from .predicates import predicate_key, simplify_predicate, split
-from .propagate import propagate
 from .relaxation import Relaxation
+from .verdict import Unknown
 
 WORK = 40_000  # units of `linear.Budget`; about 50 ms
 MOST_TRIALS = 24  # values that are tried for one variable of a product
 MOST_DEPTH = 3  # variables that are tried inside each other
-
-
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """Every shape that satisfies the constraints satisfies the predicate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refuted:
-    """A shape satisfies the constraints and not the predicate.
-
-    Attributes:
-        witness: Its sizes, by variable, sorted by name.
-    """
-
-    witness: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Neither was found.
-
-    Attributes:
-        reason: Why, for the user.
-    """
-
-    reason: str
-
-
-Verdict: TypeAlias = "Proved | Refuted | Unknown"
-
-
-def implied(given: Signature, predicate: Predicate, *, work: int = WORK) -> Verdict:
-    """Returns whether ``given`` implies ``predicate``.
-
-    Args:
-        given: Its variables and constraints count.
-        predicate: Over the variables of ``given``; another name stands for any integer.
-        work: How hard to try.
-    """
-    return implied_by(given.variables, [c.predicate for c in given.constraints], predicate, work=work)
-
-
-def implied_by(
-    variables: Iterable[Variable], given: Sequence[Predicate], predicate: Predicate, *, work: int = WORK
-) -> Verdict:
-    """Returns whether ``given`` implies ``predicate``; see `implied`.
-
-    Args:
-        variables: Their kinds count: a dim and a static size are never negative.
-        given: What may be assumed.
-        predicate: What is asked.
-        work: How hard to try.
-    """
-    answer = find_sizes(variables, [*given, Not(predicate)], work=work)
-    match answer:
-        case None:
-            return Proved()
-        case Unknown():
-            return answer
-        case _:
-            return Refuted(tuple(sorted(answer.items())))
 
 
 def find_sizes(

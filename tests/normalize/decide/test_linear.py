@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from shapedsl.normalize.linear import Budget, OutOfBudget, Row, solve
+from shapedsl.normalize.decide.linear import Budget, OutOfBudget, Row, solve
 
 LOW, HIGH = -6, 6
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import inf
 
-from ..ir import OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
-from ..ir.walk import free_vars
-from .algebra import difference, spreads, terms
-from .domains import Domains
-from .intervals import interval_of
+from ...ir import OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
+from ...ir.walk import free_vars
+from ..algebra import difference, spreads, terms
+from ..domains import Domains
+from ..intervals import interval_of
+from ..polynomial import Monomial, Terms, add, monomial_key, scale
 from .linear import Budget, Row
-from .polynomial import Monomial, Terms, add, monomial_key, scale
 
 
 @dataclass(slots=True)
