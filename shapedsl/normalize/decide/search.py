@@ -78,6 +78,22 @@ def find_sizes(
     return unknown or sizes
 
 
+def sizes_or_core(
+    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+) -> Mapping[str, int] | Unknown | tuple[int, ...]:
+    """Returns sizes that satisfy ``predicates``, or which of them cannot hold together, or why neither was found.
+
+    The indices ascend; they are those that the refutation used, which is rarely all and not always minimal.
+
+    Args:
+        variables: Their kinds count.
+        predicates: Any predicates; where a divisor is 0 they do not hold.
+        work: How hard to try.
+    """
+    found = find_sizes(variables, predicates, work=work)
+    return tuple(range(len(predicates))) if found is None else found
+
+
 class _Undecided(Exception):
     """One branch could be neither satisfied nor refuted."""
 
