@@ -111,6 +111,29 @@ def normal_form(signature: Signature, report: Report) -> Normal:
     return normalize(signature, report)
 
 
+def read_question(source: Source, signature: Signature, report: Report) -> Predicate | None:
+    """Text → a predicate in the names of ``signature``; ``report`` receives why it cannot be asked."""
+    from .frontends.text.questions import read_predicate
+    from .normalize.divisors import check_question
+
+    predicate = read_predicate(source, signature, report)
+    if predicate is not None:
+        check_question(signature, predicate, report)
+    return predicate
+
+
+def read_size(source: Source, signature: Signature, report: Report) -> Size | None:
+    """Text → a size in the names of ``signature``; ``report`` receives why it has no range."""
+    from .frontends.text.questions import read_size as read
+    from .ir import COMPARISONS, Compare
+    from .normalize.divisors import check_question
+
+    size = read(source, signature, report)
+    if size is not None:
+        check_question(signature, Compare(COMPARISONS["=="], size, size), report)
+    return size
+
+
 def bind_arguments(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns ``{parameter: value}`` of a call, as Python binds it; omitted defaults are left out.
 
@@ -387,6 +410,8 @@ __all__ = [
     "raise_if_wrong",
     "read",
     "read_file",
+    "read_question",
+    "read_size",
     "resolve",
     "select",
     "solve",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..ir.expanded import Expanded, Lowered
     from ..normalize import Normal
     from ..runtime.bind import Sizes
+    from ..surface.symbols import Predicate, Symbol
+    from .asking import Answer, SizeRange
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -76,6 +78,56 @@ class Spec:
             ShapeError: No shape satisfies the spec.
         """
         return Spec(self.normal().signature, self.diagnostics)
+
+    def ask(self, question: str | Predicate, *, case: str | None = None) -> Answer:
+        """Returns whether every shape that the spec accepts satisfies ``question``.
+
+        Args:
+            question: Text such as ``"B % 8 == 0, B <= S"``, or a predicate object such as ``B < 32``. It
+                may use the lets and consts of the spec's file.
+            case: Ask within this alternative: its assumptions hold as well, and no earlier one's.
+
+        Raises:
+            ShapeError: The question has a name that the spec lacks, or a divisor that can be 0, or is none.
+
+        Example:
+            >>> spec = sd.loads("def f(x: Tensor[B, 2 * B]): where B <= 64")["f"]
+            >>> print(spec.ask("B <= 100"))
+            proved: B <= 64
+            >>> print(spec.ask("B <= 60"))
+            refuted: B = 61
+        """
+        from .asking import ask
+
+        return ask(self.selected(case)[0], question)
+
+    def range(self, size: str | Symbol) -> SizeRange:
+        """Returns the tightest range and residue of a size that is proved.
+
+        Args:
+            size: An expression such as ``"2*B + 1"``, or an object such as ``2 * B + 1``.
+
+        Raises:
+            ShapeError: ``contradiction``: no shape satisfies the spec; or as `ask`.
+
+        Example:
+            >>> spec = sd.loads("def f(x: Tensor[B]): where 1 <= B <= 64")["f"]
+            >>> print(spec.range("2*B + 1"))
+            [3, 129], 1 modulo 2
+        """
+        from .asking import range_of
+
+        return range_of(self._signature, size)
+
+    def core(self) -> list[str]:
+        """Returns a minimal set of constraints that exclude each other, as source texts; [] if some shape satisfies all.
+
+        Raises:
+            ShapeError: ``undecided``: neither was found.
+        """
+        from .asking import core
+
+        return core(self._signature)
 
     def check(self, *args: Any, **kwargs: Any) -> None:
         """Returns nothing if the inputs satisfy the spec; takes what the callable takes. About 1 µs a tensor.

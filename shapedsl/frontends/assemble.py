@@ -30,6 +30,7 @@ from ..ir import (
     Const,
     Constraint,
     Drop,
+    Level,
     Origin,
     Param,
     Predicate,
@@ -61,6 +62,7 @@ class Declaration:
         span: The name's.
         range_span: Of ``[lo, hi]``.
         multiple_span: Of ``multiple of m plus r``.
+        level: Where the statement stands.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Declaration:
     span: Span | None = field(default=None, compare=False)
     range_span: Span | None = field(default=None, compare=False)
     multiple_span: Span | None = field(default=None, compare=False)
+    level: Level = field(default=Level.DEF, compare=False)
 
 
 def constraints_of(
@@ -117,7 +120,7 @@ def _declared(declaration: Declaration) -> Iterator[Constraint]:
         if bound is not None:
             predicate = Compare(COMPARISONS[op], left, Const(bound))
             text = write_predicate(predicate).replace("*", "") if declaration.variadic else write_predicate(predicate)
-            yield Constraint(predicate, None, Origin.DECLARED, text, span or declaration.span)
+            yield Constraint(predicate, None, Origin.DECLARED, text, span or declaration.span, level=declaration.level)
 
 
 def _nonnegative(dim: Size) -> Constraint:
@@ -141,6 +144,7 @@ def assemble(
     receiver: str | None = None,
     doc: str | None = None,
     span: Span | None = None,
+    names: Mapping[str, Size] | None = None,
 ) -> Signature:
     """Returns the signature of one callable.
 
@@ -159,6 +163,7 @@ def assemble(
         receiver: ``self`` or ``cls``.
         doc: Documentation.
         span: The name's.
+        names: The lets and consts in scope, expanded.
     """
     params, wheres, alternatives = tuple(params), tuple(wheres), tuple(alternatives)
     values, drops, ranks, hints = tuple(values), tuple(drops), ranks or {}, hints or {}
@@ -185,6 +190,7 @@ def assemble(
 
     variables: list[Variable] = []
     constraints: dict[Constraint, Constraint] = {}
+    repeated: list[Constraint] = []
     for used in sorted({*sizes, *reached}):
         declared = declarations.get(used)
         if declared is None:
@@ -197,8 +203,11 @@ def assemble(
         variables.append(Variable(used, declared.kind, is_variadic, hint, True, declared.span))
         for constraint in _declared(replace(declared, variadic=is_variadic)):
             constraints.setdefault(constraint, constraint)
-    for constraint in (*dims, *wheres):
+    for constraint in dims:
         constraints.setdefault(constraint, constraint)
+    for constraint in wheres:
+        if constraints.setdefault(constraint, constraint) is not constraint:
+            repeated.append(constraint)
 
     return Signature(
         name,
@@ -214,6 +223,8 @@ def assemble(
         receiver,
         doc,
         span,
+        tuple(repeated),
+        names or {},
     )
 
 

@@ -16,6 +16,7 @@ from enum import Enum
 from ..diagnostics import Span
 from .alternatives import Alternative, Drop, Values
 from .constraints import Constraint
+from .dims import Size
 from .types import Type
 
 
@@ -89,6 +90,8 @@ class Signature:
         index: 2 for ``name@2``.
         receiver: ``self`` or ``cls`` where the def stands in a class; for the writer.
         doc: Documentation; does not count in equality.
+        repeated: What was written again: each is equal to one of ``constraints``.
+        names: What the lets and consts that it sees stand for; only questions about it are put in them.
     """
 
     name: str
@@ -104,6 +107,8 @@ class Signature:
     receiver: str | None = None
     doc: str | None = None
     span: Span | None = field(default=None, repr=False)
+    repeated: tuple[Constraint, ...] = field(default=(), repr=False)
+    names: Mapping[str, Size] = field(default_factory=dict[str, Size], repr=False)
 
     def _key(self) -> tuple[object, ...]:
         return (

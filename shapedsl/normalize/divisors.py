@@ -23,6 +23,7 @@ from ..ir import (
     Apply,
     Compare,
     Const,
+    Constraint,
     Dim,
     Not,
     Or,
@@ -93,6 +94,15 @@ def check_divisors(signature: Signature, report: Report) -> None:
             else "divide by another number",
             witness=[(name, value) for name, value in at_zero if name in names],
         )
+
+
+def check_question(signature: Signature, question: Predicate, report: Report) -> None:
+    """Adds the ``maybe-zero-divisor`` findings of a predicate that is asked of ``signature``."""
+    stated = tuple(c for c in signature.constraints if not may_divide(c.predicate))
+    asked = Constraint(question, span=question.span)
+    check_divisors(
+        Signature(signature.name, (), None, signature.variables, (*stated, asked), span=signature.span), report
+    )
 
 
 def _divisions(signature: Signature) -> Iterator[_Division]:

@@ -30,6 +30,7 @@ from .clauses import constraints, read_body
 from .expand import Expander, declaration_of
 from .expand_types import TypeExpander
 from .limits import LeansOnBrokenError, UnreadableError
+from .names import Names
 from .scope import Entry, Scope, SizeEntry
 from .syntax import ConstStatement, Def, Let, SizesStatement, TypeStatement, Where
 
@@ -122,6 +123,7 @@ class Definer:
             receiver=receiver,
             doc=body.doc,
             span=definition.span,
+            names=Names(scope, expander.reaches),
         )
 
     def _unused(self, scope: Scope, expander: Expander) -> None:

@@ -1,0 +1,172 @@
+"""What is asked of a spec: a predicate or a size that stands alone, in the names of one signature.
+
+The names are the signature's variables, and the lets and consts that its file declares: these are
+expanded, as in a ``where``.
+
+Before, asked of ``def f(x: Tensor[B, S])`` under ``let T = 2 * B``::
+
+    T % 8 == 0, S in {2, 4}
+
+After::
+
+    2 * B % 8 == 0 and (S == 2 or S == 4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from typing import TypeVar
+
+from ...diagnostics import Edit, Fix, Report, Source
+from ...ir import And, Apply, Compare, Not, Or, Predicate, Signature, Size, Var, Variadic
+from ...ir.walk import map_sizes
+from . import sizes
+from .expand import Expander
+from .limits import UnreadableError
+from .parse import parse
+from .scope import LetEntry, Scope, Session
+from .syntax import SIZES, Labelled, Let, Name
+
+T = TypeVar("T")
+
+
+def read_predicate(source: Source, signature: Signature, report: Report) -> Predicate | None:
+    """Returns the predicate that ``source`` asks about; ``a, b`` is ``a and b``. None if it has an error.
+
+    Args:
+        source: The text.
+        signature: What it is asked of.
+        report: Receives what is wrong, ``unknown-name`` included.
+    """
+    errors = len(report.errors)
+    labelled: list[Labelled] | None = parse(source, report, "where_fragment")
+    if labelled is None or len(report.errors) > errors:
+        return None
+
+    def whole(expander: Expander) -> Predicate:
+        parts = [expander.predicate(predicate) for predicate, _, _ in labelled]
+        return parts[0] if len(parts) == 1 else And(tuple(parts), source.span(0, len(source.text)))
+
+    found = _expanded(whole, source, signature, report)
+    if found is None or len(report.errors) > errors or sizes.is_too_large(found, found.span, report):
+        return None
+    _check_names(_predicate_names(found), signature, report)
+    variadic = {variable.name for variable in signature.variables if variable.variadic}
+    return None if len(report.errors) > errors else map_sizes(found, lambda size: _each(size, variadic))
+
+
+def read_size(source: Source, signature: Signature, report: Report) -> Size | None:
+    """Returns the size that ``source`` asks about; None if it has an error.
+
+    Args:
+        source: The text.
+        signature: What it is asked of.
+        report: Receives what is wrong, ``unknown-name`` included.
+    """
+    errors = len(report.errors)
+    dims = parse(source, report, "dims_fragment") if source.text.strip() else ()
+    if dims is None or len(report.errors) > errors:
+        return None
+    at = source.span(0, len(source.text))
+    if len(dims) != 1 or not isinstance(dims[0], SIZES):
+        report.error("syntax-error", "a range is asked of one expression", at=at, help="ask for that of `2 * B + 1`")
+        return None
+    found = _expanded(lambda expander: expander.size(dims[0]), source, signature, report)
+    if found is None or len(report.errors) > errors or sizes.is_too_large(found, found.span, report):
+        return None
+    _check_names(_size_names(found), signature, report)
+    variadic = {variable.name for variable in signature.variables if variable.variadic}
+    return None if len(report.errors) > errors else _each(found, variadic)
+
+
+def is_size(text: str) -> bool:
+    """Whether ``text`` is an expression such as ``2 * B + 1``, and no predicate."""
+    report = Report()
+    dims = parse(Source("<question>", text), report, "dims_fragment") if text.strip() else None
+    return not len(report) and dims is not None and len(dims) == 1 and isinstance(dims[0], SIZES)
+
+
+def _expanded(make: Callable[[Expander], T], source: Source, signature: Signature, report: Report) -> T | None:
+    """Returns what ``make`` makes with an expander for the names of ``signature``."""
+    scope = Scope(Session(report))
+    known = {variable.name for variable in signature.variables}
+    for name, size in signature.names.items():
+        if name not in known:
+            at = size.span or source.span(0, 0)
+            scope.entries[name] = LetEntry(Name(name, at), scope, Let(Name(name, at), size, at))
+    try:
+        return make(Expander(scope))
+    except UnreadableError as error:
+        error.tell(report)
+        return None
+
+
+def _each(size: Size, variadic: set[str]) -> Size:
+    """Returns ``size`` with `Variadic` for a name that stands for each of its dims in turn."""
+    match size:
+        case Var(name=name, span=span) if name in variadic:
+            return Variadic(name, span)
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_each(arg, variadic) for arg in args), size.span)
+        case _:
+            return size
+
+
+# --------------------------------------------------------------------------------------- names
+
+
+def _check_names(uses: Iterator[Var | Variadic], signature: Signature, report: Report) -> None:
+    """Reports ``unknown-name`` for each name that ``signature`` does not bind."""
+    known = {variable.name: variable for variable in signature.variables}
+    told: set[str] = set()
+    for use in uses:
+        name = use.name
+        if name in told:
+            continue
+        variable = known.get(name)
+        starred = isinstance(use, Variadic)
+        if variable is not None and (variable.variadic or not starred):
+            continue
+        told.add(name)
+        if variable is not None:
+            report.error("unknown-name", f"`{name}` is one size, no variadic", at=use.span, help=f"write `{name}`")
+            continue
+        names = [*known, *signature.names]
+        like = next((other for other in names if other.lower() == name.lower()), None)
+        like = like or next(iter(get_close_matches(name, names, 1)), None)
+        exact = like is not None and use.span is not None and use.span.text == name
+        report.error(
+            "unknown-name",
+            f"`{signature.name}` has no size `{name}`",
+            at=use.span,
+            label=f"did you mean `{like}`?" if like else "",
+            help=f"its sizes are {', '.join(known)}" if known else "it has no sizes",
+            fix=Fix(f"write `{like}`", (Edit(use.span, like),)) if exact and like and use.span else None,
+        )
+
+
+def _predicate_names(predicate: Predicate) -> Iterator[Var | Variadic]:
+    match predicate:
+        case Compare(left=left, right=right):
+            yield from _size_names(left)
+            yield from _size_names(right)
+        case And(args=args) | Or(args=args):
+            for arg in args:
+                yield from _predicate_names(arg)
+        case Not(arg=arg):
+            yield from _predicate_names(arg)
+
+
+def _size_names(size: Size) -> Iterator[Var | Variadic]:
+    match size:
+        case Var() | Variadic():
+            yield size
+        case Apply(args=args):
+            for arg in args:
+                yield from _size_names(arg)
+        case _:
+            pass
+
+
+__all__ = ["is_size", "read_predicate", "read_size"]
