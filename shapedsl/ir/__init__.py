@@ -1,7 +1,7 @@
 """The one representation: what both frontends make, and what every later stage reads."""
 
 from .alternatives import Alternative, Bucket, Drop, Edge, Fill, Mode, Pad, Values
-from .constraints import Constraint, Origin
+from .constraints import Constraint, Level, Origin
 from .dims import And, Apply, Compare, Const, Dim, Ellipsis, Fresh, Not, Or, Predicate, Size, Static, Var, Variadic
 from .operators import COMPARISONS, FUNCTIONS, OPERATORS, Comparison, Operator
 from .paths import Attribute, Item, Path, Step, quote
@@ -42,6 +42,7 @@ __all__ = [
     "Fill",
     "Fresh",
     "Item",
+    "Level",
     "MappingType",
     "Mode",
     "Module",

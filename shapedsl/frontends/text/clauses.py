@@ -45,7 +45,8 @@ def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iter
     """Yields the constraints of a ``where``; with ``expander`` None they are as they should be already."""
     for predicate, message, span in labelled:
         if expander is None:
-            yield from constraints_of(predicate, message=message, text=span.text, span=span)
+            found = list(constraints_of(predicate, message=message, text=span.text, span=span))
+            yield from found if len(found) == 1 else [replace(c, part=part) for part, c in enumerate(found)]
             continue
         expander.lets = []
         expanded = expander.predicate(predicate)
@@ -60,7 +61,7 @@ def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iter
                 found = [
                     replace(c, text=write_predicate(orient(w.predicate))) for c, w in zip(found, written, strict=True)
                 ]
-        yield from found
+        yield from found if len(found) == 1 else [replace(c, part=part) for part, c in enumerate(found)]
 
 
 def _note(let: LetEntry) -> tuple[Span, str]:

@@ -13,6 +13,7 @@ from ...diagnostics import Span
 from ...ir import (
     AnyType,
     Constraint,
+    Level,
     MappingType,
     ObjectType,
     Param,
@@ -79,7 +80,7 @@ class Definer:
         scope = self.scope
         local = [clause for clause in definition.clauses if isinstance(clause, _DECLARATIONS)]
         if local:
-            scope = Scope(scope.session, scope)
+            scope = Scope(scope.session, scope, Level.DEF)
             scope.declare(local)
         expander = TypeExpander(scope)
         found: dict[str, Entry | None] = {name: scope.find(name) for name in definition.names}
@@ -227,7 +228,7 @@ class SharedWhere:
         self.statement = statement
         self.order = order
         self.used = False
-        self.constraints = list(constraints(statement.predicates, expander))
+        self.constraints = [replace(c, level=scope.level) for c in constraints(statement.predicates, expander)]
         self.reaches = expander.reaches
 
 

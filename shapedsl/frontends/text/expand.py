@@ -297,6 +297,7 @@ def declaration_of(entry: SizeEntry) -> Declaration:
         entry.name.span,
         None if statement.range is None else statement.range.span,
         None if statement.multiple is None else statement.multiple.span,
+        entry.scope.level,
     )
     return entry.declaration
 

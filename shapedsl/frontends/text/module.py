@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...diagnostics import Report, Source
-from ...ir import Module, Signature
+from ...ir import Level, Module, Signature
 from . import limits
 from .build_statements import BROKEN
 from .define import Definer, SharedWhere
@@ -181,7 +181,7 @@ class _Reader:
                 self._add(definer, statement, "")
             elif isinstance(statement, Class):
                 if any(not isinstance(member, (Def, str)) for member in statement.members):
-                    inner = Scope(self._session, scope)
+                    inner = Scope(self._session, scope, Level.CLASS)
                     inner.declare(statement.members)
                     _evaluate(inner)
                     own = self._wheres(statement.members, inner)

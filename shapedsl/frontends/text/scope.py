@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from ...diagnostics import Report, Span
-from ...ir import Size
+from ...ir import Level, Size
 from ...ir.dtypes import dtype_name
 from ..assemble import Declaration
 from . import limits
@@ -136,13 +136,15 @@ class Scope:
     Attributes:
         entries: By name.
         outer: Where names are looked up that are not declared here.
+        level: Whose names they are.
     """
 
-    __slots__ = ("entries", "outer", "session")
+    __slots__ = ("entries", "level", "outer", "session")
 
-    def __init__(self, session: Session, outer: Scope | None = None) -> None:
+    def __init__(self, session: Session, outer: Scope | None = None, level: Level = Level.FILE) -> None:
         self.session = session
         self.outer = outer
+        self.level = level
         self.entries: dict[str, Entry] = {}
 
     def find(self, name: str) -> Entry | None:
