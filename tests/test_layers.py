@@ -48,6 +48,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "libcst": ("frontends/stubs", "frontends/legacy/"),
     "jaxtyping": (),
     "numpy": (),
+    "z3": ("normalize/decide/smt.py",),
 }
 
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...ir import Not, Predicate, Signature, Variable
+from .asking import find_sizes
 from .cores import minimal_core
+from .minimize import smallest_sizes
 from .ranges import range_of
-from .search import WORK, find_sizes
+from .search import WORK
 from .verdict import Proved, Range, Refuted, Unknown, Verdict
 
 
@@ -43,12 +45,12 @@ def decide(
         case None:
             if not core:
                 return Proved()
-            whole = minimal_core(known, [*given, negated], work=work) or range(len(given) + 1)
-            return Proved(tuple(at for at in whole if at < len(given)))
+            whole = minimal_core(known, [negated, *given], work=work) or range(len(given) + 1)
+            return Proved(tuple(at - 1 for at in whole if at))
         case Unknown():
             return answer
         case _:
-            return Refuted(tuple(sorted(answer.items())))
+            return Refuted(tuple(sorted(smallest_sizes(known, [*given, negated], answer, work=work).items())))
 
 
 def implied(given: Signature, predicate: Predicate, *, work: int = WORK) -> Verdict:
@@ -76,4 +78,5 @@ __all__ = [
     "implied_by",
     "minimal_core",
     "range_of",
+    "smallest_sizes",
 ]

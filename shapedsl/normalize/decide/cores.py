@@ -1,11 +1,23 @@
-"""Find the smallest set of constraints that cannot hold together, by deleting one after the other."""
+"""Find a smallest set of constraints that cannot hold together, by deleting for as long as the rest clash.
+
+Many are deleted at once first: of a thousand constraints, of which three clash, about thirty sets are
+tried instead of a thousand. Every constraint that is left has been shown to be needed: sizes were found
+that satisfy all of the others, or at least no contradiction of the others. Sizes settle it for good;
+where the engine only gave up, it is asked again once the set has become smaller.
+
+Of several cores the one is found whose last constraint comes first, so the caller orders: what a user
+wrote before what only follows from a declaration.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from ...ir import Predicate, Variable
-from .search import WORK, find_sizes
+from .asking import find_sizes
+from .search import WORK
+from .verdict import Unknown
 
 
 def minimal_core(
@@ -20,16 +32,49 @@ def minimal_core(
         predicates: Any predicates.
         work: How hard to try, for each question.
     """
-    known = tuple(variables)
-
-    def clash(chosen: Sequence[int]) -> bool:
-        return find_sizes(known, [predicates[at] for at in chosen], work=work) is None
-
+    question = _Question(tuple(variables), predicates, work)
     core = list(range(len(predicates)))
-    if not clash(core):
+    if not question.clash(core):
         return None
-    for at in range(len(predicates)):
-        without = [each for each in core if each != at]
-        if clash(without):
-            core = without
-    return tuple(core)
+    size = len(core) // 2
+    while size > 1:
+        core = question.without_runs(core, size)
+        size //= 2
+    while True:
+        smaller = question.without_runs(core, 1)
+        if len(smaller) == len(core):
+            return tuple(core)
+        core = smaller
+
+
+@dataclass(slots=True)
+class _Question:
+    """Whether some of the predicates clash.
+
+    Attributes:
+        variables: Their kinds count.
+        predicates: All of them.
+        work: How hard to try.
+        needed: Each of these was left out, and sizes were found: without it nothing smaller clashes either.
+    """
+
+    variables: tuple[Variable, ...]
+    predicates: Sequence[Predicate]
+    work: int
+    needed: set[int] = field(default_factory=set[int])
+
+    def clash(self, chosen: Sequence[int], without: Sequence[int] = ()) -> bool:
+        """Returns whether those of ``chosen`` that are not in ``without`` cannot hold together."""
+        kept = [self.predicates[at] for at in chosen if at not in without]
+        answer = find_sizes(self.variables, kept, work=self.work)
+        if len(without) == 1 and answer is not None and not isinstance(answer, Unknown):
+            self.needed.update(without)
+        return answer is None
+
+    def without_runs(self, core: list[int], size: int) -> list[int]:
+        """Returns ``core`` without those runs of ``size`` constraints, the last first, that it clashes without."""
+        for start in range((len(core) - 1) // size * size, -1, -size):
+            run = core[start : start + size]
+            if self.needed.isdisjoint(run) and self.clash(core, run):
+                core = [*core[:start], *core[start + size :]]
+        return core

@@ -1,21 +1,45 @@
-"""Find the tightest range and residue of a size that can be proved."""
+"""Find the tightest range and residue of a size that can be proved.
+
+Before::
+
+    D == 2 * B + 1, B in [1, 64]
+
+After::
+
+    D in [3, 129], D % 2 == 1
+
+The ends that propagation finds are asked for first: mostly some sizes attain them. Where none do, the
+end is searched by halving between it and a value that is attained; where propagation finds no end, by
+doubling the distance first. The residue is what all known values have in common, until the engine
+finds no value beside it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf
+from dataclasses import dataclass, field, replace
+from math import gcd, inf
 
-from ...ir import Predicate, Size, Variable
-from ..algebra import terms
+from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Variable
+from ...ir.walk import evaluate
+from ..algebra import TooLarge, terms
+from ..domains import Contradiction
+from ..intervals import Bound
 from ..polynomial import terms_interval
 from ..predicates import simplify_predicate, split
 from ..propagate import propagate, residue_of
+from .asking import find_sizes
+from .cores import minimal_core
 from .search import WORK
-from .verdict import Range
+from .single import size_of_one_dim
+from .verdict import Range, Unknown
+
+FAR = 2**48  # an end beyond it that nobody declared is the end of int64, seen through an operator
+MOST_DIVISORS = 6  # of a residue's modulus that are tried where the engine does not know
 
 
 def range_of(
-    variables: Iterable[Variable], given: Sequence[Predicate], size: Size, *, work: int = WORK
+    variables: Iterable[Variable], given: Sequence[Predicate], size: Size, *, work: int = WORK, cores: bool = False
 ) -> Range | None:
     """Returns what ``size`` can be, or None if nothing satisfies ``given``.
 
@@ -24,12 +48,183 @@ def range_of(
         given: What may be assumed.
         size: Over the variables.
         work: How hard to try, for each question.
+        cores: Whether `Range.low_core`, `Range.high_core` and `Range.residue_core` are wanted.
     """
-    flat = [part for each in given for part in split(simplify_predicate(each))]
-    domains = propagate(variables, flat)
-    polynomial = terms(size)
-    interval = terms_interval(polynomial, domains.box)
-    modulus, residue = residue_of(domains, polynomial)
-    low = None if interval.low == -inf else int(interval.low)
-    high = None if interval.high == inf else int(interval.high)
-    return Range(low, high, modulus, residue)
+    question = _Question(tuple(variables), given, size, work)
+    try:
+        low, high, modulus, residue = question.propagated()
+    except Contradiction:
+        return None
+    if not question.possible():
+        return None
+    lowest, low_exact = question.end(-1, low)
+    highest, high_exact = question.end(1, high)
+    modulus, residue = question.residue(modulus, residue)
+    if modulus == 0:
+        found = Range(residue, residue, 0, residue, True)
+    else:  # an end that no size was found to attain is at least on the residue
+        lowest = None if lowest is None else lowest + (residue - lowest) % modulus
+        highest = None if highest is None else highest - (highest - residue) % modulus
+        found = Range(lowest, highest, modulus, residue, low_exact and high_exact)
+    return question.with_cores(found) if cores else found
+
+
+@dataclass(slots=True)
+class _Question:
+    """One size.
+
+    Attributes:
+        variables: Their kinds count.
+        given: What may be assumed.
+        size: What is asked about.
+        work: How hard to try.
+        values: What ``size`` was found to attain.
+    """
+
+    variables: tuple[Variable, ...]
+    given: Sequence[Predicate]
+    size: Size
+    work: int
+    values: set[int] = field(default_factory=set[int])
+
+    def propagated(self) -> tuple[Bound, Bound, int, int]:
+        """Returns the lowest and the highest value, a modulus and the residue that propagation proves.
+
+        Raises:
+            Contradiction: Nothing satisfies ``given``.
+        """
+        try:
+            flat = [part for each in self.given for part in split(simplify_predicate(each))]
+            domains = propagate(self.variables, flat)
+            polynomial = terms(self.size)
+        except TooLarge:
+            return -inf, inf, 1, 0
+        interval = terms_interval(polynomial, domains.box)
+        return interval.low, interval.high, *residue_of(domains, polynomial)
+
+    def possible(self) -> bool:
+        """Looks for a first value; returns whether there may be one."""
+        if self.ask() is False:
+            return False
+        if self.values:
+            return True
+        # nothing was found, or sizes that divide by 0
+        return self.asks(">=", 0) is not False or self.asks("<", 0) is not False
+
+    def asks(self, op: str, value: int) -> bool | None:
+        """Returns whether ``size`` can compare so with ``value``; see `ask`."""
+        return self.ask(Compare(COMPARISONS[op], self.size, Const(value)))
+
+    def ask(self, *extra: Predicate) -> bool | None:
+        """Returns whether ``size`` has a value where ``extra`` holds too, and keeps it; None if that is not known."""
+        found = find_sizes(self.variables, [*self.given, *extra], work=self.work)
+        if found is None:
+            return False
+        if isinstance(found, Unknown):
+            return None
+        try:
+            self.values.add(evaluate(size_of_one_dim(self.size), found))
+        except ZeroDivisionError:
+            return None
+        return True
+
+    # ------------------------------------------------------------------------------------- ends
+
+    def end(self, sign: int, bound: Bound) -> tuple[int | None, bool]:
+        """Returns the highest value (``sign`` -1: the lowest), and whether it is attained; None if no end is found.
+
+        Args:
+            sign: 1 or -1. Everything below is said of ``sign * size``, of which the highest is wanted.
+            bound: A proved end of ``size``, or infinite.
+        """
+        top = sign * int(bound) if abs(bound) != inf else self.found_bound(sign)
+        if top is None:
+            return None, True
+        at_most, probe = top, top  # at_most: no value beyond it; the engine does not know about some up to it
+        undecided: Bound = -inf
+        while self.values and max(self.best(sign), undecided) < at_most:
+            answer = self.reaches(sign, probe)
+            if answer is False:
+                at_most = probe - 1
+            elif answer is None:
+                undecided = probe
+            probe = at_most if probe == at_most else (int(max(self.best(sign), undecided)) + at_most + 1) // 2
+        return sign * at_most, self.best(sign) == at_most
+
+    def best(self, sign: int) -> Bound:
+        """Returns the highest value that is known to be attained."""
+        return max((sign * value for value in self.values), default=-inf)
+
+    def reaches(self, sign: int, value: int) -> bool | None:
+        """Returns whether ``sign * size`` can be ``value`` or more."""
+        return self.asks(">=" if sign > 0 else "<=", sign * value)
+
+    def found_bound(self, sign: int) -> int | None:
+        """Returns a value that ``sign * size`` is proved not to exceed, or None: by doubling the distance."""
+        if not self.values or self.best(sign) >= FAR or self.reaches(sign, FAR) is not False:
+            return None
+        distance = 1
+        while self.best(sign) + distance < FAR:
+            probe = int(self.best(sign)) + distance
+            if self.reaches(sign, probe) is False:
+                return probe - 1
+            distance *= 4
+        return FAR - 1
+
+    # ---------------------------------------------------------------------------------- residue
+
+    def residue(self, modulus: int, residue: int) -> tuple[int, int]:
+        """Returns the largest modulus that divides all differences of two values, and the residue; 0 for one value.
+
+        Args:
+            modulus, residue: Proved.
+        """
+        if modulus == 0 or not self.values:
+            return modulus, residue
+        value = min(self.values)
+        wanted = gcd(*(other - value for other in self.values))
+        tries = MOST_DIVISORS
+        while wanted != modulus and tries:
+            beside = self.asks("!=", value) if wanted == 0 else self.ask(_beside(self.size, wanted, value))
+            if beside is False:
+                return wanted, value % wanted if wanted else value
+            if beside is None:
+                tries -= 1
+                wanted = _smaller_multiple(wanted, modulus)
+            wanted = gcd(wanted, *(other - value for other in self.values))
+        return modulus, residue
+
+    # ------------------------------------------------------------------------------------ cores
+
+    def with_cores(self, found: Range) -> Range:
+        """Returns ``found`` with the constraints that it comes from."""
+        low, high, beside = None, None, None
+        if found.low is not None:
+            low = Compare(COMPARISONS["<"], self.size, Const(found.low))
+        if found.high is not None:
+            high = Compare(COMPARISONS[">"], self.size, Const(found.high))
+        if found.modulus > 1:
+            beside = _beside(self.size, found.modulus, found.residue)
+        elif found.modulus == 0:
+            beside = Compare(COMPARISONS["!="], self.size, Const(found.residue))
+        return replace(found, low_core=self.core(low), high_core=self.core(high), residue_core=self.core(beside))
+
+    def core(self, impossible: Predicate | None) -> tuple[int, ...]:
+        """Returns which of ``given`` exclude ``impossible``; all of them if that is not found."""
+        if impossible is None:
+            return ()
+        core = minimal_core(self.variables, [*self.given, impossible], work=self.work)
+        return tuple(at for at in core if at < len(self.given)) if core else tuple(range(len(self.given)))
+
+
+def _beside(size: Size, modulus: int, residue: int) -> Predicate:
+    """Returns that ``size`` has another residue."""
+    return Compare(COMPARISONS["!="], Apply(OPERATORS["%"], (size, Const(modulus))), Const(residue % modulus))
+
+
+def _smaller_multiple(wanted: int, modulus: int) -> int:
+    """Returns ``wanted`` divided by its smallest factor such that it is still a multiple of ``modulus``."""
+    if wanted == 0:
+        return modulus
+    factor = next((f for f in range(2, 64) if wanted // modulus % f == 0), wanted // modulus)
+    return wanted // factor

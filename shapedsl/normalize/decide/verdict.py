@@ -53,6 +53,8 @@ class Range:
         modulus: A number that all differences of two values are multiples of; 1 says nothing, 0 that there is one value.
         residue: The values modulo it; the value itself where the modulus is 0.
         exact: Whether ``low`` and ``high``, where they are not None, are values it takes.
+        low_core, high_core, residue_core: Which of the constraints each comes from, ascending; empty
+            if it was not asked for, or follows from none (a dim is never negative).
     """
 
     low: int | None
@@ -60,3 +62,6 @@ class Range:
     modulus: int = 1
     residue: int = 0
     exact: bool = False
+    low_core: tuple[int, ...] = ()
+    high_core: tuple[int, ...] = ()
+    residue_core: tuple[int, ...] = ()

@@ -1,0 +1,244 @@
+"""Make sizes as small as they can be: a small counterexample is read at a glance.
+
+Smallest means: of the variables in the order of their names, the first has the least absolute value
+that it can have, a positive value going before the negative one; then the second; and so on.
+
+Before::
+
+    A == 2 * B, B >= 3          A = 96, B = 48
+
+After::
+
+    A == 2 * B, B >= 3          A = 6, B = 3
+
+First values are tried, with Python's integers; a variable that an equality defines follows. Then the
+engine is asked for something smaller, halving, until it says that there is nothing. Where it does not
+know, the best that was found stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from ...ir import COMPARISONS, Compare, Const, Predicate, Size, Var, Variable, VariableKind
+from ...ir.walk import evaluate, free_vars, holds, substitute
+from ..components import components
+from ..domains import Contradiction, Domains
+from ..predicates import simplify_predicate, split
+from ..propagate import propagate
+from .search import WORK
+from .search import find_sizes as search
+from .single import of_one_dim
+from .verdict import Unknown
+
+MOST_QUESTIONS = 48  # to the engine, for one witness
+MOST_TRIALS = 600  # of values, for one witness
+FEW = 12  # small values that are tried for each variable
+
+
+def smallest_sizes(
+    variables: Iterable[Variable], predicates: Sequence[Predicate], sizes: Mapping[str, int], *, work: int = WORK
+) -> dict[str, int]:
+    """Returns the smallest sizes that satisfy ``predicates``, as far as ``work`` allows; never larger than ``sizes``.
+
+    Args:
+        variables: Their kinds count.
+        predicates: Any predicates.
+        sizes: Satisfy them.
+        work: How hard to try.
+    """
+    kinds = {variable.name: variable for variable in variables}
+    single = [of_one_dim(predicate) for predicate in predicates]
+    smallest = {name: 0 if name in kinds else value for name, value in sizes.items()}
+    budget = _Budget(MOST_QUESTIONS, MOST_TRIALS)
+    for group in components(single):
+        part = [single[at] for at in group]
+        names = sorted({name for predicate in part for name in free_vars(predicate)})
+        if names:
+            known = tuple(kinds.get(name) or Variable(name, VariableKind.INT) for name in names)
+            descent = _Descent(known, part, {name: sizes[name] for name in names}, work, budget)
+            descent.run()
+            smallest.update(descent.sizes)
+    return smallest
+
+
+def size_key(value: int) -> tuple[int, bool]:
+    """Returns what sizes are compared by: nearer to 0 is smaller, and of two the positive one."""
+    return abs(value), value < 0
+
+
+@dataclass(slots=True)
+class _Budget:
+    questions: int
+    trials: int
+
+
+@dataclass(slots=True)
+class _Descent:
+    """One connected set of predicates.
+
+    Attributes:
+        variables: All that the predicates speak of, sorted by name.
+        predicates: What has to hold.
+        sizes: The smallest that are known.
+        work: How hard to try.
+        budget: What is left.
+        defined: Variables that an equality defines, with the equality's other side, in the order of computing.
+    """
+
+    variables: tuple[Variable, ...]
+    predicates: Sequence[Predicate]
+    sizes: dict[str, int]
+    work: int
+    budget: _Budget
+    defined: dict[str, Size] = field(default_factory=dict[str, Size])
+
+    def run(self) -> None:
+        """Makes ``sizes`` smaller until nothing smaller is found."""
+        if not any(self.sizes.values()):
+            return
+        self.defined = _definitions(self.predicates)
+        self.descend()
+        for at, variable in enumerate(self.variables):
+            self.settle(variable, self.variables[at + 1 :])
+
+    # ----------------------------------------------------------------------------- trying values
+
+    def descend(self) -> None:
+        """Changes one free variable after the other to a smaller value, for as long as that helps."""
+        moved = True
+        while moved:
+            moved = False
+            for variable in self.variables:
+                if variable.name in self.defined:
+                    continue
+                for value in _smaller(self.sizes[variable.name]):
+                    if self.budget.trials <= 0:
+                        return
+                    if value < 0 and variable.kind is not VariableKind.INT:
+                        continue
+                    self.budget.trials -= 1
+                    if self.adopt(self.computed({**self.sizes, variable.name: value})):
+                        moved = True
+                        break
+
+    def computed(self, sizes: dict[str, int]) -> dict[str, int]:
+        """Returns ``sizes`` with those that an equality defines computed from the others."""
+        try:
+            for name, size in self.defined.items():
+                sizes[name] = evaluate(size, sizes)
+        except (ZeroDivisionError, TypeError):
+            pass  # then they satisfy nothing
+        return sizes
+
+    def adopt(self, sizes: Mapping[str, int]) -> bool:
+        """Takes ``sizes`` if they are smaller and satisfy everything; returns whether it did."""
+        if self.key(sizes) >= self.key(self.sizes) or not self.satisfied(sizes):
+            return False
+        self.sizes = dict(sizes)
+        return True
+
+    def key(self, sizes: Mapping[str, int]) -> list[tuple[int, bool]]:
+        """Returns what ``sizes`` are compared by."""
+        return [size_key(sizes[variable.name]) for variable in self.variables]
+
+    def satisfied(self, sizes: Mapping[str, int]) -> bool:
+        """Returns whether Python's integers say that ``sizes`` satisfy everything."""
+        if any(sizes[v.name] < 0 for v in self.variables if v.kind is not VariableKind.INT):
+            return False
+        try:
+            return all(holds(predicate, sizes) for predicate in self.predicates)
+        except (ZeroDivisionError, TypeError):
+            return False
+
+    # ------------------------------------------------------------------------- asking the engine
+
+    def settle(self, variable: Variable, later: Sequence[Variable]) -> None:
+        """Makes the value of ``variable`` the smallest that it can be while the earlier ones keep theirs."""
+        fixed = {v.name: Const(self.sizes[v.name]) for v in self.variables if v is not variable and v not in later}
+        rest = [substitute(predicate, fixed) for predicate in self.predicates]
+        open_variables = (variable, *later)
+        low = _least(open_variables, rest, variable.name)  # no absolute value below it is possible
+        reach = abs(self.sizes[variable.name]) - 1  # what is asked for: an absolute value up to this
+        while low <= reach:
+            found = self.smaller(variable, open_variables, rest, reach)
+            if found is Unknown:
+                return
+            if found is None:
+                low = reach + 1
+            reach = (low + abs(self.sizes[variable.name]) - 1) // 2
+        if self.sizes[variable.name] < 0 and self.budget.questions > 0:
+            self.ask(open_variables, [*rest, Compare(COMPARISONS["=="], Var(variable.name), Const(low))])
+
+    def smaller(
+        self, variable: Variable, open_variables: Sequence[Variable], rest: Sequence[Predicate], reach: int
+    ) -> object:
+        """Asks for an absolute value of ``variable`` up to ``reach``; see `ask`."""
+        inside: list[Predicate] = [Compare(COMPARISONS["<="], Var(variable.name), Const(reach))]
+        if variable.kind is VariableKind.INT:
+            inside.append(Compare(COMPARISONS[">="], Var(variable.name), Const(-reach)))
+        return self.ask(open_variables, [*rest, *inside])
+
+    def ask(self, open_variables: Sequence[Variable], predicates: Sequence[Predicate]) -> object:
+        """Takes what the engine finds; returns None if it found that there is nothing, `Unknown` if it does not know."""
+        if self.budget.questions <= 0:
+            return Unknown
+        self.budget.questions -= 1
+        found = search(open_variables, predicates, work=self.work // 4)
+        if found is None:
+            return None
+        if isinstance(found, Unknown) or not self.adopt({**self.sizes, **found}):
+            return Unknown
+        self.descend()
+        return True
+
+
+def _smaller(value: int) -> Iterator[int]:
+    """Yields what is tried in place of ``value``, the smallest first."""
+    largest = abs(value)
+    for size in (
+        *range(min(FEW, largest)),
+        *(largest >> by for by in range(8, 0, -1) if largest >> by >= FEW),
+        largest - 1,
+    ):
+        if 0 <= size < largest:
+            yield size
+            if size:
+                yield -size
+    if value < 0:
+        yield largest
+
+
+def _definitions(predicates: Sequence[Predicate]) -> dict[str, Size]:
+    """Returns the variables that equalities define, each by variables that are not among those behind it."""
+    found: dict[str, Size] = {}
+    used: set[str] = set()
+    for predicate in predicates:
+        match predicate:
+            case Compare(op=op, left=left, right=right) if op.name == "==":
+                for name_side, size in ((left, right), (right, left)):
+                    match name_side:
+                        case Var(name=name) if name not in found and name not in used and name not in free_vars(size):
+                            found[name] = size
+                            used.update(free_vars(size))
+                            break
+                        case _:
+                            pass
+            case _:
+                pass
+    return found
+
+
+def _least(variables: Sequence[Variable], predicates: Sequence[Predicate], name: str) -> int:
+    """Returns an absolute value that that of ``name`` is proved not to be below."""
+    try:
+        flat = [part for predicate in predicates for part in split(simplify_predicate(predicate))]
+        domains: Domains = propagate(variables, flat)
+    except Contradiction:
+        return 0
+    domain = domains.domain(name)
+    if domain.low > 0:
+        return int(domain.low)
+    return int(-domain.high) if -inf < domain.high < 0 else 0
