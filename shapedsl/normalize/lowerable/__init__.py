@@ -47,8 +47,9 @@ from .assumptions import assumptions_of
 from .bounds import late_bounds, small_bounds
 from .divisors import with_safe_divisors
 from .fit import fitting
-from .invert import Inversion, Quotient
+from .invert import Inversion
 from .known import Known, predicates_of_substituted, settle
+from .quotient import Quotient
 from .slots import Slot, slot_dims
 from .solve import inverted
 from .solve import solve as solve
@@ -124,11 +125,12 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Pre
     definitions = inversion.definitions
     derived = {name for name, quotient in definitions.items() if not quotient.is_variable(name)}
     said: list[Predicate] = []
-    for slot in slots:
-        if slot.name not in inversion.bases:
-            equality = Compare(COMPARISONS["=="], Var(slot.name), slot.size)
-            with_slot = {**definitions, slot.name: Quotient({(Var(slot.name),): 1})}
-            said += split(translate_predicate(simplify_predicate(equality), with_slot, known.domains))
+    of_slots = {slot.name: Quotient({(Var(slot.name),): 1}) for slot in slots}
+    for equation in inversion.equations:
+        equality = Compare(COMPARISONS["=="], equation.right, equation.left)
+        told = translate_predicate(simplify_predicate(equality), {**definitions, **of_slots}, known.domains)
+        said += split(told)  # nothing where the definitions make it an identity
+    said += inversion.exact
     for quotient in definitions.values():
         if quotient.denominator > 1:
             modulo = Apply(OPERATORS["%"], (build(quotient.numerator), Const(quotient.denominator)))

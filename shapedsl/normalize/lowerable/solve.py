@@ -22,6 +22,7 @@ from ...diagnostics import Report
 from ...ir import Const, Size, Var, VariableKind
 from ...ir.expanded import Expanded, Solution
 from ...ir.walk import free_vars
+from .given import Given
 from .invert import Inversion, invert
 from .known import Known, settle
 from .slots import Slot, slots_of
@@ -74,7 +75,8 @@ def inverted(known: Known, expanded: Expanded, report: Report) -> tuple[dict[Siz
     used = dict.fromkeys(
         name for node in (*slots, *known.predicates) for name in free_vars(node) if name not in known.values
     )
-    inversion = invert(slots.values(), used, known.domains, known.predicates)
+    given = Given(known.variables.values(), known.predicates, known.domains)
+    inversion = invert(slots.values(), used, given)
     if inversion.unsolved:
         tell_unsolved(inversion.unsolved, expanded, known.variables, report)
         return None

@@ -14,6 +14,7 @@ Denominators are multiplied out: a sign never changes, since they are positive.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Size
 from ...ir.walk import free_vars, substitute
@@ -22,7 +23,9 @@ from ..comparisons import congruent
 from ..domains import Domains
 from ..polynomial import build
 from ..predicates import simplify_predicate
-from .invert import Quotient, translate, without_floors
+from ..propagate import residue_of
+from .opened import without_floors
+from .quotient import Quotient, translate
 
 
 def translate_predicate(predicate: Predicate, definitions: Mapping[str, Quotient], domains: Domains) -> Predicate:
@@ -75,7 +78,7 @@ def _translated(predicate: Predicate, definitions: Mapping[str, Quotient], domai
                 return _substituted(predicate, definitions)
         case Compare(op=op, left=left, right=right):
             try:
-                polynomial, _ = without_floors(difference(left, right), domains)
+                polynomial, _ = without_floors(difference(left, right), partial(residue_of, domains))
                 value = translate(polynomial, definitions)
                 return Compare(COMPARISONS[op.name], build(value.numerator), Const(0))
             except TooLarge:
