@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from math import gcd, inf
 
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Variable
-from ...ir.walk import evaluate
+from ...ir.walk import evaluate, free_vars
 from ..algebra import TooLarge, terms
 from ..domains import Contradiction
 from ..intervals import Bound
@@ -61,7 +61,7 @@ def range_of(
     highest, high_exact = question.end(1, high)
     modulus, residue = question.residue(modulus, residue)
     if modulus == 0:
-        found = Range(residue, residue, 0, residue, True)
+        found = Range(residue, residue, 0, residue, exact=bool(question.values))
     else:  # an end that no size was found to attain is at least on the residue
         lowest = None if lowest is None else lowest + (residue - lowest) % modulus
         highest = None if highest is None else highest - (highest - residue) % modulus
@@ -123,7 +123,8 @@ class _Question:
         if isinstance(found, Unknown):
             return None
         try:
-            self.values.add(evaluate(size_of_one_dim(self.size), found))
+            free = dict.fromkeys(free_vars(self.size), 0)  # that nothing speaks of
+            self.values.add(evaluate(size_of_one_dim(self.size), {**free, **found}))
         except ZeroDivisionError:
             return None
         return True
@@ -131,7 +132,9 @@ class _Question:
     # ------------------------------------------------------------------------------------- ends
 
     def end(self, sign: int, bound: Bound) -> tuple[int | None, bool]:
-        """Returns the highest value (``sign`` -1: the lowest), and whether it is attained; None if no end is found.
+        """Returns the highest value (``sign`` -1: the lowest), and whether there is nothing tighter.
+
+        None if no end is found.
 
         Args:
             sign: 1 or -1. Everything below is said of ``sign * size``, of which the highest is wanted.
@@ -139,7 +142,7 @@ class _Question:
         """
         top = sign * int(bound) if abs(bound) != inf else self.found_bound(sign)
         if top is None:
-            return None, True
+            return None, self.best(sign) >= FAR
         at_most, probe = top, top  # at_most: no value beyond it; the engine does not know about some up to it
         undecided: Bound = -inf
         while self.values and max(self.best(sign), undecided) < at_most:

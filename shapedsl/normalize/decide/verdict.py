@@ -52,7 +52,8 @@ class Range:
         high: The largest, or None.
         modulus: A number that all differences of two values are multiples of; 1 says nothing, 0 that there is one value.
         residue: The values modulo it; the value itself where the modulus is 0.
-        exact: Whether ``low`` and ``high``, where they are not None, are values it takes.
+        exact: Whether nothing tighter is true of the ends: ``low`` and ``high`` are values it takes, and
+            where one is None it takes values as far away as anyone asks.
         low_core, high_core, residue_core: Which of the constraints each comes from, ascending; empty
             if it was not asked for, or follows from none (a dim is never negative).
     """
