@@ -95,11 +95,11 @@ def test_a_floor_of_a_known_residue_is_exact() -> None:
 
 def test_what_loses_information_is_not_invertible() -> None:
     for dim, label in {
-        "B // 8": "B = 0 and B = 1 both give 0",
-        "B % 4": "B = 0 and B = 4 both give 0",
-        "max(B, 4)": "B = 0 and B = 1 both give 4",
-        "min(B, S)": "B = 0 and B = 1 both give 0 with S = 0",
-        "B * S": "B = 0 and B = 1 both give 0 with S = 0",
+        "B // 8": "B = 0 and B = 1 both give x.shape[0] = 0",
+        "B % 4": "B = 0 and B = 4 both give x.shape[0] = 0",
+        "max(B, 4)": "B = 0 and B = 1 both give x.shape[0] = 4",
+        "min(B, S)": "B = 0 and B = 1 both give x.shape[0] = 0 with S = 0",
+        "B * S": "B = 0 and B = 1 both give x.shape[0] = 0 with S = 0",
     }.items():
         other = ", S" if "S" in dim else ""
         form, report = lowered(f"def f(x: Tensor[{dim}{other}]): ...\n")

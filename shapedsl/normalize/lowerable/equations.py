@@ -37,7 +37,6 @@ class Equation:
     right: Size
 
 
-
 def row_of(equation: Equation, definitions: Mapping[str, Quotient], given: Given, *, prove: bool) -> Row | None:
     """Returns ``equation`` with what is unknown on one side, or None if nothing is, or it would be too long.
 

@@ -78,7 +78,7 @@ def inverted(known: Known, expanded: Expanded, report: Report) -> tuple[dict[Siz
     given = Given(known.variables.values(), known.predicates, known.domains)
     inversion = invert(slots.values(), used, given)
     if inversion.unsolved:
-        tell_unsolved(inversion.unsolved, expanded, known.variables, report)
+        tell_unsolved(inversion.unsolved, expanded, given, slots, known.values, report)
         return None
     return slots, inversion
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...diagnostics import Report
-from ...ir import Apply, Const, Constraint, Size, Variable, VariableKind
+from ...ir import Apply, Const, Constraint, Size, Var, Variable, VariableKind
 from ...ir.expanded import Expanded, TorchVariable
-from ...ir.walk import evaluate, free_vars
+from ...ir.walk import free_vars
 from ...ir.write import write_dim
+from ..decide import Unknown
+from .given import Given
 from .slots import Slot, slots_of
+from .twins import Twins, twins
+
+MOST_TWINS = 8  # variables that are explained so; each is a search
 
 
 def tell_missing_constants(
@@ -39,10 +44,28 @@ def tell_missing_constants(
     return bool(needed)
 
 
-def tell_unsolved(names: Iterable[str], expanded: Expanded, variables: Mapping[str, Variable], report: Report) -> None:
-    """Reports ``not-invertible`` for each variable that no slot gives."""
+def tell_unsolved(
+    names: Iterable[str],
+    expanded: Expanded,
+    given: Given,
+    sizes: Iterable[Size],
+    values: Mapping[str, Size],
+    report: Report,
+) -> None:
+    """Reports ``not-invertible`` for each variable that no slot gives, with two calls that look the same.
+
+    Args:
+        names: The variables.
+        expanded: As it is written.
+        given: What holds.
+        sizes: All that can be read, over the variables of ``given``.
+        values: What the other variables of ``expanded`` are.
+        report: Receives the findings.
+    """
     written = slots_of(list(expanded.leaves)).values()
-    for name in names:
+    sizes, names = tuple(sizes), tuple(names)
+    variables = {variable.name: variable for variable in given.variables}
+    for count, name in enumerate(names):
         uses = [slot for slot in written if name in free_vars(slot.size)]
         variable = variables.get(name)
         if not uses:
@@ -55,39 +78,39 @@ def tell_unsolved(names: Iterable[str], expanded: Expanded, variables: Mapping[s
             continue
         use = uses[0]
         span = use.leaf.dims[use.axis].span
-        label = _same_value(name, use.size) or f"{use.place} is {write_dim(use.size)}"
+        found = twins(name, sizes, given, values) if count < MOST_TWINS else Unknown("")
+        label = f"{use.place} is {write_dim(use.size)}"
+        notes: list[str] = []
+        if isinstance(found, Twins):
+            apart = {each for each in found.first if found.first[each] != found.second[each]}
+            label = found.told([slot for slot in written if not apart.isdisjoint(free_vars(slot.size))])
+        elif found is None:
+            notes.append(f"the sizes determine `{name}`, but no formula that torch can compute was found for it")
         report.error(
             "not-invertible",
             f"`{name}` cannot be computed from {'its only use' if len(uses) == 1 else 'its uses'}",
             at=span if span is not None else None if variable is None else variable.span,
             label=label,
-            note=[] if span is not None else [label],
-            help=_cure(name, use.size),
+            note=[*notes, *([] if span is not None else [label])],
+            help=_cure(name, use.size, names, given),
+            witness=found.witness if isinstance(found, Twins) else (),
         )
 
 
-def _same_value(name: str, size: Size) -> str | None:
-    """Returns two values of ``name`` that give the same size, as a sentence."""
-    for others in (0, 1, 2):
-        sizes = dict.fromkeys(free_vars(size), others)
-        seen: dict[int, int] = {}
-        for value in range(12):
-            try:
-                result = evaluate(size, {**sizes, name: value})
-            except ZeroDivisionError:
-                continue
-            if result in seen:
-                with_others = "".join(f", {other} = {others}" for other in sorted(sizes) if other != name)
-                return f"{name} = {seen[result]} and {name} = {value} both give {result}{with_others and ' with' + with_others[1:]}"
-            seen[result] = value
-    return None
-
-
-def _cure(name: str, size: Size) -> str:
+def _cure(name: str, size: Size, unsolved: Sequence[str], given: Given) -> str:
     bare = f"write a bare `{name}` in some dim"
     match size:
         case Apply(op=op, args=(_, Const(value=by))) if op.name == "//" and list(free_vars(size)) == [name]:
             return f"{bare}, or add `{write_dim(size.args[0])} multiple of {by}`"
+        case Apply(op=op, args=args) if op.name in ("min", "max") and Var(name) in args:
+            order = "<=" if op.name == "min" else ">="
+            others = [arg for arg in args if arg != Var(name)]
+            return f"{bare}, or add `{' and '.join(f'{name} {order} {write_dim(other)}' for other in others)}`"
+        case Apply(op=op, args=(left, right)) if op.name == "*" and Var(name) in (left, right) and left != right:
+            other = right if left == Var(name) else left
+            if not isinstance(other, Var) or other.name in unsolved or given.proves(other, ">=", Const(1)):
+                return bare
+            return f"{bare}, or add `{other.name} >= 1`"
         case _:
             return bare
 
