@@ -23,9 +23,12 @@ _EXPORTS = {
     "where": "annotations",
     "ShapeError": "diagnostics",
     "ShapeWarning": "diagnostics",
+    "Comparison": "api",
+    "FileComparison": "api",
     "Spec": "api",
     "SpecFile": "api",
     "attach": "api",
+    "compare": "api",
     "compile": "api",
     "export": "api",
     "from_json": "api",
@@ -45,9 +48,12 @@ if TYPE_CHECKING:
     from .annotations import Tensor as Tensor
     from .annotations import shapes as shapes
     from .annotations import where as where
+    from .api import Comparison as Comparison
+    from .api import FileComparison as FileComparison
     from .api import Spec as Spec
     from .api import SpecFile as SpecFile
     from .api import attach as attach
+    from .api import compare as compare
     from .api import compile as compile
     from .api import export as export
     from .api import from_json as from_json

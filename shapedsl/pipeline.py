@@ -7,12 +7,12 @@ findings there. Nothing here decides anything: the stages do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import Report, ShapeError, Source
+from .diagnostics import Report, Severity, ShapeError, Source
 from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formattin
     from .ir.expanded import Expanded
     from .ir.expanded import Lowered as Lowered
     from .normalize import Normal
+    from .normalize.compare import Compared
+    from .normalize.compare.files import FilesCompared
     from .targets.compare import Program
 
 
@@ -76,14 +78,39 @@ def format_text(source: Source, report: Report) -> str | None:
 def check(
     source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
 ) -> Module:
-    """Text → IR, every signature also normalized and solved for its variables, for what `report` then holds."""
+    """Text → IR, every signature also normalized, solved for its variables, and reviewed, for what `report` then holds."""
     module = read(source, report, consts=consts, base=base)
+    errors = len(report.errors)
+    sound: list[Signature] = []
     for signature in module:
-        before = len(report.errors)
+        before = len(report)
         normal_form(signature, report)
-        if len(report.errors) == before:
-            _solvable(signature, report)
+        if any(d.severity is Severity.ERROR or d.code == "undecided" for d in report.diagnostics[before:]):
+            continue
+        _solvable(signature, report)
+        sound.append(signature)
+    wrong = [signature for signature in module if signature not in sound]
+    if not errors:  # of a file that could not be read, some defs may be missing
+        review(source, sound, wrong, report)
     return module
+
+
+def review(source: Source, sound: Sequence[Signature], wrong: Sequence[Signature], report: Report) -> None:
+    """Signatures of one file → what they say in vain: ``redundant``.
+
+    Args:
+        source: The file's text.
+        sound: Those that sizes satisfy.
+        wrong: The others; what they share with the sound ones may be needed.
+        report: Receives the findings.
+    """
+    from .normalize.redundant import find_redundant, report_redundant
+
+    found = find_redundant(sound, wrong)
+    if found:
+        from .frontends.text.deletions import deletions
+
+        report_redundant(found, deletions(source, [each.constraints for each in found]), report)
 
 
 def _solvable(signature: Signature, report: Report) -> None:
@@ -333,6 +360,35 @@ class Selected:
     mode: Mode
 
 
+def compare(old: Signature, new: Signature) -> Compared:
+    """Two versions of a spec → what callers of the old one lose and gain with the new one."""
+    from .normalize.compare import compare as compare_signatures
+
+    return compare_signatures(old, new)
+
+
+def compare_files(old: Iterable[Signature], new: Iterable[Signature]) -> FilesCompared:
+    """Two versions of a file → the same for each spec, and the specs that only one of them has."""
+    from .normalize.compare.files import compare_files as compare_modules
+
+    return compare_modules(old, new)
+
+
+def alternative_at(signature: Signature, name: str, report: Report) -> int | None:
+    """Returns which alternative is called ``name``, or is ``otherwise``; ``report`` receives ``unknown-case``."""
+    for position, each in enumerate(signature.alternatives):
+        if each.name == name or (each.name is None and each.keyword == name == "otherwise"):
+            return position
+    names = [a.name or a.keyword for a in signature.alternatives if a.name or a.keyword == "otherwise"]
+    report.error(
+        "unknown-case",
+        f"`{signature.name}` has no case `{name}`",
+        at=signature.span,
+        help=f"its cases are {', '.join(names)}" if names else "it has no cases",
+    )
+    return None
+
+
 def select(signature: Signature, name: str, report: Report) -> Selected | None:
     """The spec of one alternative: ``where``, its own predicates, and the negation of each earlier one.
 
@@ -341,22 +397,8 @@ def select(signature: Signature, name: str, report: Report) -> Selected | None:
         name: A case's name, or ``otherwise``.
         report: Receives ``unknown-case``, and ``cases-not-lowered`` where a bucket is involved.
     """
-    position = next(
-        (
-            i
-            for i, each in enumerate(signature.alternatives)
-            if (each.name or each.keyword) == name and name != "bucket"
-        ),
-        None,
-    )
+    position = alternative_at(signature, name, report)
     if position is None:
-        names = [a.name or a.keyword for a in signature.alternatives if a.name or a.keyword == "otherwise"]
-        report.error(
-            "unknown-case",
-            f"`{signature.name}` has no case `{name}`",
-            at=signature.span,
-            help=f"its cases are {', '.join(names)}" if names else "it has no cases",
-        )
         return None
     alternative, earlier = signature.alternatives[position], signature.alternatives[:position]
     for bucketed in (*earlier, alternative):
@@ -400,6 +442,8 @@ __all__ = [
     "at_structure",
     "bind_arguments",
     "check",
+    "compare",
+    "compare_files",
     "compare_program",
     "decode",
     "format_text",

@@ -1,16 +1,20 @@
 """The façade: what users import. It composes the stages, and raises what they report."""
 
 from .attaching import attach
+from .comparing import Comparison, FileComparison, compare
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
 
 __all__ = [
+    "Comparison",
+    "FileComparison",
     "Spec",
     "SpecFile",
     "as_spec",
     "attach",
     "checker_of",
+    "compare",
     "compile",
     "export",
     "from_json",

@@ -199,7 +199,7 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> 
         ShapeError: ``ambiguous-spec``, ``unknown-spec``, ``conflicting-sources``, or what is wrong with the text.
         TypeError: ``spec`` is none of these.
     """
-    given = None if spec is None else _given(spec, target)
+    given = None if spec is None else given_spec(spec, target)
     carried = None if target is None else _carried(target, warn_ignored=False)
     if given is not None:
         return given if carried is None else _unified(given, carried.signature, Report())
@@ -208,8 +208,13 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> 
     return carried
 
 
-def _given(spec: SpecLike, target: Callable[..., Any] | None) -> Spec:
-    """Returns the spec that an argument means."""
+def given_spec(spec: SpecLike, target: Callable[..., Any] | None) -> Spec:
+    """Returns the spec that an argument means; what ``target`` itself carries is not looked at.
+
+    Raises:
+        ShapeError: ``ambiguous-spec``, ``unknown-spec``, or what is wrong with the text.
+        TypeError: ``spec`` is none of those that `as_spec` takes.
+    """
     if isinstance(spec, Spec):
         return spec
     if isinstance(spec, SpecFile):
@@ -305,4 +310,4 @@ def _error(code: str, message: str, help_: str) -> ShapeError:
     return ShapeError([Diagnostic(code, Severity.ERROR, message, helps=(help_,))])
 
 
-__all__ = ["as_spec", "as_specs", "choose", "from_json", "from_torch", "load", "loads", "spec_of"]
+__all__ = ["as_spec", "as_specs", "choose", "from_json", "from_torch", "given_spec", "load", "loads", "spec_of"]

@@ -63,6 +63,7 @@ CODES: Final[dict[str, str]] = {
     "unsupported-by-torch": "torch cannot express this, so it is refused",
     # versions
     "breaking-change": "the new version refuses what the old one took",
+    "compatible-change": "the new version differs, and refuses nothing that the old one took",
     # run time
     "shape-violation": "an input does not satisfy the spec",
     "dtype-mismatch": "an input has another dtype",

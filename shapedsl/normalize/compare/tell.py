@@ -1,0 +1,73 @@
+"""Tell what a comparison found, as diagnostics.
+
+A change that breaks callers is the error ``breaking-change``, any other the note ``compatible-change``;
+what could not be decided is the warning ``undecided``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...diagnostics import Report, Severity, Span
+from .changes import Change, Example
+
+
+def tell(changes: Iterable[Change], report: Report) -> None:
+    """Adds a finding for each change.
+
+    Args:
+        changes: Of one comparison or several.
+        report: Receives ``breaking-change`` and ``compatible-change``.
+    """
+    for change in changes:
+        in_spec = f"`{change.spec}`: " if change.spec and change.kind != "spec" else ""
+        report.emit(
+            Severity.ERROR if change.breaking else Severity.NOTE,
+            "breaking-change" if change.breaking else "compatible-change",
+            in_spec + change.message,
+            at=change.new_span or change.old_span,
+            label=_label(change.new) if change.new_span else "in the old version",
+            also=[(change.old_span, "in the old version")] if change.new_span else [],
+            note=list(_notes(change)),
+            witness=change.example.witness if change.example else (),
+        )
+
+
+def tell_undecided(reasons: Iterable[str], at: Span | None, spec: str, report: Report) -> None:
+    """Adds ``undecided`` for what no answer was found to."""
+    told = list(reasons)
+    if told:
+        report.warning(
+            "undecided",
+            f"it could not be decided how the two versions of `{spec}` compare",
+            at=at,
+            note=told,
+            help="try the sizes that callers use, or write the changed lines in a simpler form",
+        )
+
+
+def _label(text: str) -> str:
+    return "now" if text else ""
+
+
+def _notes(change: Change) -> Iterator[str]:
+    if change.kind == "dtype" or (change.old and change.new):
+        yield f"`{change.old}` became `{change.new}`"
+    if change.example is not None and change.breaking:
+        shapes = shapes_of(change.example)
+        if shapes:
+            yield f"the old version accepts {shapes}"
+
+
+def shapes_of(example: Example) -> str:
+    """Returns the sizes of an example by argument: ``x of shape (513, 0), n = 3``."""
+    shapes: dict[str, list[int]] = {}
+    scalars: list[str] = []
+    for place, size in example.places:
+        path, found, _ = place.rpartition(".shape[")
+        if found:
+            shapes.setdefault(path, []).append(size)
+        else:
+            scalars.append(f"{place} = {size}")
+    tensors = [f"{path} of shape ({', '.join(map(str, s))}{',' if len(s) == 1 else ''})" for path, s in shapes.items()]
+    return ", ".join([*tensors, *scalars])
