@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from shapedsl.ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Size, Var, Variable, VariableKind
@@ -63,7 +64,8 @@ def python_text(node: Predicate | Size) -> str:
 
 def compiled(names: Sequence[str], node: Predicate | Size) -> Callable[..., Any]:
     """Returns ``node`` as a function of the variables called ``names``."""
-    return eval(f"lambda {', '.join(names)}: {python_text(node)}")
+    function: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {python_text(node)}")
+    return function
 
 
 def points(box: Mapping[str, range], predicates: Sequence[Predicate]) -> Iterator[dict[str, int]]:
@@ -92,8 +94,7 @@ def isl_empty(variables: Sequence[Variable], predicates: Sequence[Predicate]) ->
         NotLinear: They multiply variables.
         GaveUp: It would take isl too long.
     """
-    import islpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
+    islpy: Any = import_module("islpy")
     context = islpy.Context()
     kinds = {variable.name: variable.kind for variable in variables}
     names = sorted({*kinds, *(name for predicate in predicates for name in free_vars(predicate))})
@@ -259,8 +260,7 @@ def z3_solver(
     variables: Sequence[Variable], predicates: Sequence[Predicate], *, effort: int = Z3_EFFORT
 ) -> tuple[Any, dict[str, Any]]:
     """Returns a solver that was told ``predicates``, and its unknowns by name."""
-    import z3
-
+    z3: Any = import_module("z3")
     solver = z3.Solver()
     solver.set("rlimit", effort)
     kinds = {variable.name: variable.kind for variable in variables}

@@ -29,7 +29,8 @@ ROWS = [pytest.param(problem, id=problem.name) for problem in problems()]
 
 
 @pytest.mark.parametrize("problem", ROWS)
-def test_answer(problem: Problem) -> None:
+def test_answer(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHAPEDSL_SMT", "0")
     answer = ours(problem)
     assert answer == problem.answer.rstrip("?") or (answer == "unknown" and problem.answer.endswith("?"))
 
@@ -67,8 +68,8 @@ def test_the_answer_is_right(problem: Problem) -> None:
             ]
             assert gcd(*(value - values[0] for value in values)) == modulus
         case _:
-            variables, given, question = doubled(problem)
-            assert satisfiable(problem, [*given, Not(question)], variables) is (right == "not-unique")
+            variables, given, same = doubled(problem)
+            assert satisfiable(problem, [*given, Not(same)], variables) is (right == "not-unique")
 
 
 def ours(problem: Problem) -> str:
@@ -100,8 +101,8 @@ def ours(problem: Problem) -> str:
             assert found_range is not None
             return f"{found_range.modulus},{found_range.residue}"
         case _:
-            variables, twice, question = doubled(problem)
-            return {"proved": "unique", "refuted": "not-unique"}.get(verdict(variables, twice, question), "unknown")
+            variables, twice, same = doubled(problem)
+            return {"proved": "unique", "refuted": "not-unique"}.get(verdict(variables, twice, same), "unknown")
 
 
 def verdict(variables: Sequence[Variable], given: Sequence[Predicate], question: Predicate) -> str:
