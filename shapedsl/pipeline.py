@@ -16,7 +16,7 @@ from .diagnostics import Report, Severity, ShapeError, Source
 from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
-    from .ir import Alternative, Mode, Module, Predicate, Size
+    from .ir import Mode, Module, Predicate, Size
     from .ir import Signature as Signature
     from .ir.expanded import Expanded
     from .ir.expanded import Lowered as Lowered
@@ -27,7 +27,12 @@ if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formattin
 
 
 def read(
-    source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
+    source: Source,
+    report: Report,
+    *,
+    consts: Mapping[str, int] | None = None,
+    base: Path | None = None,
+    load: Callable[[Path], Source] | None = None,
 ) -> Module:
     """Text → IR: every def of ``source`` that could be read.
 
@@ -36,10 +41,11 @@ def read(
         report: Receives what is wrong with it.
         consts: Overrides of ``const`` statements.
         base: The folder that imports are relative to.
+        load: Reads an imported file, where it does not lie on disk.
     """
     from .frontends.text import read as read_text  # lark is loaded when the first text is read
 
-    return read_text(source, report, consts=consts, base=base)
+    return read_text(source, report, consts=consts, base=base, load=load)
 
 
 def read_file(path: Path, report: Report) -> Source | None:
@@ -88,6 +94,7 @@ def check(
         if any(d.severity is Severity.ERROR or d.code == "undecided" for d in report.diagnostics[before:]):
             continue
         _solvable(signature, report)
+        cover(signature, report)
         sound.append(signature)
     wrong = [signature for signature in module if signature not in sound]
     if not errors:  # of a file that could not be read, some defs may be missing
@@ -122,6 +129,14 @@ def _solvable(signature: Signature, report: Report) -> None:
     )  # a rank or a length may be open: that is no fault
     if expanded is not None:
         solved(expanded, report, solve)
+
+
+def cover(signature: Signature, report: Report) -> None:
+    """Reports what the alternatives of a satisfiable spec leave out, take twice, or never get."""
+    if signature.alternatives:
+        from .normalize.coverage_report import check_coverage
+
+        check_coverage(signature, report)
 
 
 def resolve(signature: Signature, report: Report) -> None:
@@ -411,10 +426,11 @@ def select(signature: Signature, name: str, report: Report) -> Selected | None:
             )
             return None
     from .ir import Constraint
+    from .ir.taking import negation
 
     constraints = [*signature.constraints, *alternative.constraints]
     constraints += [
-        Constraint(_negation(other), None, text=f"not {other.name or 'an earlier case'}", span=other.span)
+        Constraint(negation(other), None, text=f"not {other.name or 'an earlier case'}", span=other.span)
         for other in earlier
     ]
     hints = dict(alternative.hints)
@@ -422,13 +438,6 @@ def select(signature: Signature, name: str, report: Report) -> Selected | None:
     return Selected(
         replace(signature, constraints=tuple(constraints), variables=variables, alternatives=()), alternative.mode
     )
-
-
-def _negation(alternative: Alternative) -> Predicate:
-    from .ir import And, Not
-
-    predicates = tuple(constraint.predicate for constraint in alternative.constraints)
-    return Not(predicates[0] if len(predicates) == 1 else And(predicates))
 
 
 def raise_if_wrong(report: Report) -> None:
@@ -445,6 +454,7 @@ __all__ = [
     "compare",
     "compare_files",
     "compare_program",
+    "cover",
     "decode",
     "format_text",
     "lower",

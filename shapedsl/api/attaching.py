@@ -19,7 +19,7 @@ from .spec import Spec, stack_level
 if TYPE_CHECKING:
     from .sources import SpecLike
 
-_MISSING = object()
+MISSING = object()
 
 
 def attach(specs: Mapping[str, Spec] | SpecLike, namespace: Any) -> list[str]:
@@ -44,7 +44,7 @@ def attach(specs: Mapping[str, Spec] | SpecLike, namespace: Any) -> list[str]:
     for key, spec in as_specs(specs).items():
         if spec.signature.index != 1:
             continue
-        function = _function(_find(namespace, key))
+        function = _function(find(namespace, key))
         if function is None:
             missing.append(key)
             near = get_close_matches(key.rpartition(".")[2], _names(namespace), n=1)
@@ -68,17 +68,17 @@ def attach(specs: Mapping[str, Spec] | SpecLike, namespace: Any) -> list[str]:
     return missing
 
 
-def _find(namespace: Any, key: str) -> Any:
-    """Returns what ``key`` names, or `_MISSING`."""
+def find(namespace: Any, key: str) -> Any:
+    """Returns what ``key`` names, or `MISSING`."""
     for path in _paths(namespace, key):
         found = namespace
         for name in path:
             found = _member(found, name)
-            if found is _MISSING:
+            if found is MISSING:
                 break
         else:
             return found
-    return _MISSING
+    return MISSING
 
 
 def _paths(namespace: Any, key: str) -> Iterator[list[str]]:
@@ -94,9 +94,9 @@ def _paths(namespace: Any, key: str) -> Iterator[list[str]]:
 
 def _member(owner: Any, name: str) -> Any:
     if isinstance(owner, Mapping):
-        return cast("Mapping[str, Any]", owner).get(name, _MISSING)
-    found = getattr(owner, name, _MISSING)
-    if found is _MISSING and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
+        return cast("Mapping[str, Any]", owner).get(name, MISSING)
+    found = getattr(owner, name, MISSING)
+    if found is MISSING and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
         qualified = f"{owner.__name__}.{name}"
         try:
             return import_module(qualified)

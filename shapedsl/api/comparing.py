@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from .. import pipeline
+from ..diagnostics import Report
 from ..ir import Signature
 from ..normalize.compare import Change, Compared, Example, completed
 from ..normalize.compare.files import FilesCompared
+from ..normalize.compare.tell import tell, tell_undecided
 from .sources import as_spec, given_spec
 from .spec import Spec, SpecFile
 
@@ -92,7 +94,9 @@ class FileComparison(Mapping[str, Comparison]):
     @property
     def witness(self) -> dict[str, int]:
         """The sizes of the first spec that has some."""
-        return next((each.witness for each in self._specs.values() if each.breaking == self.breaking and each.witness), {})
+        return next(
+            (each.witness for each in self._specs.values() if each.breaking == self.breaking and each.witness), {}
+        )
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -164,6 +168,24 @@ def compare(old: Comparable, new: Comparable) -> Comparison | FileComparison:
     return Comparison(pipeline.compare(*sides))
 
 
+def tell_files(old: Iterable[Signature], new: Iterable[Signature], report: Report) -> str:
+    """Adds to ``report`` what a new version does to callers, and returns the relation.
+
+    Args:
+        old: The specs of the old version.
+        new: Those of the new one.
+        report: Receives ``breaking-change``, ``compatible-change`` and ``undecided``.
+    """
+    new = tuple(new)
+    compared = pipeline.compare_files(old, new)
+    spans = {signature.key: signature.span for signature in new}
+    tell(compared.changes, report)
+    for name, each in compared.specs:
+        tell(each.changes, report)
+        tell_undecided(each.reasons, spans[name], name, report)
+    return compared.relation.value
+
+
 def _side(given: Comparable, other: Comparable) -> Signature:
     """Returns the signature that one argument means."""
     if _is_callable(given):
@@ -179,4 +201,4 @@ def _is_callable(given: object) -> bool:
     return callable(given) and not type(given).__name__.endswith("Spec")
 
 
-__all__ = ["Comparison", "FileComparison", "compare"]
+__all__ = ["Comparison", "FileComparison", "compare", "tell_files"]

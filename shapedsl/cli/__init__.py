@@ -18,6 +18,8 @@ VERBS: Final = {
     "check": "Report everything that is wrong with .shapes files.",
     "fmt": "Rewrite .shapes files in the one layout.",
     "explain": "Show what a spec means, stage by stage; or explain a code.",
+    "ask": "Ask whether a spec implies a predicate, or what a size can be.",
+    "diff": "Say whether a new version of a spec breaks the callers of the old one.",
     "lower": "Print Python that builds torch's ShapesSpec.",
     "demo": "Take a first spec through compile, export and make_fx.",
     "completion": "Print a completion script for the shell.",
@@ -73,6 +75,8 @@ def group() -> None:
     shapedsl check net.shapes                 what is wrong with it?
     shapedsl fmt net.shapes                   put it in order
     shapedsl explain net.shapes B=5 S=40      what does it mean, and for these sizes?
+    shapedsl ask net.shapes "B % 8 == 0"      does it follow?
+    shapedsl diff --git HEAD net.shapes       does a change break callers?
     shapedsl lower net.shapes                 the ShapesSpec, as Python
     shapedsl explain contradiction            what does this code mean?
     """

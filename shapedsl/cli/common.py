@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..diagnostics import Diagnostic, Report, Severity, Source
+from .. import assets
+from ..diagnostics import CODES, Diagnostic, Report, Severity, Source
 from ..diagnostics.files import MOST
 from ..diagnostics.render import FORMATS
 from ..diagnostics.render.style import wants_color
@@ -87,7 +89,11 @@ def show(diagnostics: Iterable[Diagnostic], format_: str = "full", *, err: bool 
     found = list(diagnostics)
     stream = sys.stderr if err else sys.stdout
     renderer: Any = import_module(f"shapedsl.diagnostics.render.{format_}")
-    options = {"color": stream is not None and wants_color(stream)} if format_ == "full" else {}
+    options: dict[str, Any] = {}
+    if format_ == "full":
+        options = {"color": stream is not None and wants_color(stream)}
+    elif format_ == "sarif":
+        options = {"page": page, "version": sys.modules[__name__.partition(".")[0]].__version__}
     text = renderer.render(found, **options)
     if text:
         say(text, err=err)
@@ -103,6 +109,16 @@ def say(text: str = "", *, err: bool = False) -> None:
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def page(code: str) -> str:
+    """Returns the page of a diagnostic's code, in Markdown."""
+    path = assets.asset(f"docs/codes/{code}.md")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:  # an incomplete installation still knows the one line
+        return f"{code}: {CODES[code]}"
+    return re.sub(r"<!--.*?-->\n+", "", text).strip("\n")
 
 
 def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int:
@@ -204,7 +220,11 @@ def read_specs(name: str, spec: str | None, consts: Mapping[str, int], report: R
     if source is None:
         return []
     base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
-    signatures = list(pipeline.read(source, report, consts=consts, base=base))
+    return choose_specs(list(pipeline.read(source, report, consts=consts, base=base)), spec, report)
+
+
+def choose_specs(signatures: list[Signature], spec: str | None, report: Report) -> list[Signature]:
+    """Returns those of a file's signatures that are asked for; see `read_specs`."""
     if spec is None:
         return signatures
     exact = [s for s in signatures if s.key == spec]

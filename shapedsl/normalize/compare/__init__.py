@@ -207,9 +207,7 @@ class _Comparison:
         spans = (mine_span, question.span) if effect is Effect.LOST else (question.span, mine_span)
         self._add(
             (effect, question.kind, question.span or question.text),
-            Change(
-                question.kind, question.place, *texts, effect, f"`{question.text}` {verb}", answer.example, *spans
-            ),
+            Change(question.kind, question.place, *texts, effect, f"`{question.text}` {verb}", answer.example, *spans),
         )
 
     def _static(self, effect: Effect, mine: Places, other: Places, example: Example | Unknown) -> None:
@@ -221,7 +219,9 @@ class _Comparison:
             told = range_of(mine.variables, mine.given, mine.sizes[place], work=self.work)
             if told is not None and told.low is not None and told.low == told.high:
                 continue
-            tense = "is static now: only the example's size is" if effect is Effect.LOST else "was static: any size is now"
+            tense = (
+                "is static now: only the example's size is" if effect is Effect.LOST else "was static: any size is now"
+            )
             self._add(
                 (effect, "static", place),
                 Change(

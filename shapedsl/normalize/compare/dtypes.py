@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from ...ir import Attribute, Dtype, Item, MappingType, ObjectType, OptionalType, Param, Path, SequenceType, TensorType, Type
+from ...ir import (
+    Attribute,
+    Dtype,
+    Item,
+    MappingType,
+    ObjectType,
+    OptionalType,
+    Param,
+    Path,
+    SequenceType,
+    TensorType,
+    Type,
+)
 from ...ir.dtypes import DTYPES
 
 _PREFIXES = {

@@ -176,8 +176,7 @@ def definitions(accepted: Places, by: Places) -> Mapping[str, Size] | str:
     if solved is None or solved.solution is None:
         return report.errors[0].message if report.errors else f"`{missing[0]}` cannot be computed"
     read = {
-        name: accepted.sizes[by.expanded.leaves[number].place(axis)]
-        for name, number, axis in solved.solution.readings
+        name: accepted.sizes[by.expanded.leaves[number].place(axis)] for name, number, axis in solved.solution.readings
     }
     for name, size in solved.solution.definitions:
         found.setdefault(name, substitute_size(size, read))

@@ -264,9 +264,7 @@ class Structures:
 
         return build
 
-    def _mapping(
-        self, old: Mapping[str | int, Type], new: Mapping[str | int, Type], path: Path, depth: int
-    ) -> Build:
+    def _mapping(self, old: Mapping[str | int, Type], new: Mapping[str | int, Type], path: Path, depth: int) -> Build:
         builds = {
             key: self._part(old.get(key), new.get(key), Path(path.root, (*path.steps, Item(key))), depth)
             for key in {**old, **new}

@@ -1,0 +1,123 @@
+"""Find specs in code that is named as ``MODULE`` or ``MODULE:OBJECT``; the module is imported."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from ..diagnostics import Diagnostic, Severity, ShapeError
+from ..ir import Module, Signature
+from ..normalize.compare import completed
+from .attaching import MISSING, find
+from .sources import as_spec, choose
+from .spec import SpecFile
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """Specs from code, beside a file's.
+
+    Attributes:
+        signatures: Under the names that the file has for them.
+        others: The file's, as they are to be compared: with the parameters that only the code lists.
+    """
+
+    signatures: tuple[Signature, ...]
+    others: tuple[Signature, ...] = ()
+
+
+def annotated(target: str, others: Sequence[Signature] | None) -> Annotated:
+    """Returns the specs of ``pkg.mod`` or ``pkg.mod:Net.forward``.
+
+    Args:
+        target: What to import.
+        others: A file's specs, which say what is looked for; None where there is no file.
+
+    Raises:
+        ImportError: There is no such module or object, or importing it failed.
+        ShapeError: It has no spec, or its annotations are wrong, or it is not clear which spec of the file is meant.
+    """
+    name, colon, path = target.partition(":")
+    module = _imported(name)
+    if not colon:
+        return _of_module(module, others)
+    found: Any = module
+    for part in path.split("."):
+        found = getattr(found, part, MISSING)
+        if found is MISSING:
+            raise ImportError(f"`{name}` has no `{path}`")
+    signature = as_spec(None, found).signature
+    if others is None:
+        return Annotated((signature,))
+    chosen = others[0] if len(others) == 1 else choose(SpecFile(Module(tuple(others))), None, found).signature
+    return Annotated((_called(signature, chosen),), (completed(chosen, signature),))
+
+
+def _of_module(module: ModuleType, others: Sequence[Signature] | None) -> Annotated:
+    """Returns the module's specs: those that the file names, then those that it does not."""
+    signatures: list[Signature] = []
+    completed_others: list[Signature] = []
+    seen: set[int] = set()
+    for other in others or ():
+        found = find(module, other.name)
+        if found is MISSING or not callable(found):
+            completed_others.append(other)
+            continue
+        seen.add(id(getattr(found, "__func__", found)))
+        signature = as_spec(None, found).signature
+        signatures.append(_called(signature, other))
+        completed_others.append(completed(other, signature))
+    for function in _functions(module):
+        if id(function) not in seen and (function_spec := _spec(function)) is not None:
+            signatures.append(function_spec)
+    if not signatures:
+        finding = f"`{module.__name__}` has no specs"
+        raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, finding, helps=("annotate its functions",))])
+    return Annotated(tuple(signatures), tuple(completed_others))
+
+
+def _called(signature: Signature, other: Signature) -> Signature:
+    return replace(signature, name=other.name, index=other.index)
+
+
+def _functions(module: ModuleType) -> Iterator[Any]:
+    """Yields the functions that are defined in a module, and the methods of its classes."""
+    for member in list(vars(module).values()):
+        if getattr(member, "__module__", None) != module.__name__:
+            continue
+        if inspect.isfunction(member):
+            yield member
+        elif inspect.isclass(member):
+            yield from (each for each in vars(member).values() if inspect.isfunction(each))
+
+
+def _spec(function: Any) -> Signature | None:
+    """Returns the spec of a function that asks for one."""
+    from .sources import spec_of
+
+    found = spec_of(function)
+    return None if found is None else found.signature
+
+
+def _imported(name: str) -> ModuleType:
+    """Imports a module as ``python -m`` would: the current folder comes first."""
+    folder = os.getcwd()
+    if folder not in sys.path and "" not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise ImportError(f"`{name}` is neither a file nor a module: there is no module `{error.name}`") from None
+        raise ImportError(f"importing `{name}` failed: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise ImportError(f"importing `{name}` failed: {type(error).__name__}: {error}") from error
+
+
+__all__ = ["Annotated", "annotated"]
