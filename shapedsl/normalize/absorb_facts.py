@@ -35,26 +35,21 @@ from ..ir import (
     Const,
     Constraint,
     Dim,
-    MappingType,
-    ObjectType,
     Origin,
     Predicate,
-    Rest,
-    SequenceType,
     Signature,
     Size,
-    TensorType,
-    Type,
     Var,
     Variable,
     VariableKind,
     Variadic,
 )
-from ..ir.walk import free_vars, scalar_sizes, subtypes, tensor_dims
+from ..ir.walk import free_vars, scalar_sizes, tensor_dims
 from ..ir.write import write_predicate
 from .domains import Contradiction, Domain, Domains
 from .facts import excluded_value, is_fact_of, stated_domains
 from .predicates import may_divide, predicate_key, simplify_predicate, split
+from .uses import sure_types
 
 
 def absorb_facts(signature: Signature, _report: Report) -> Signature:
@@ -96,23 +91,10 @@ def absorb_facts(signature: Signature, _report: Report) -> Signature:
 def _implied_by_dims(signature: Signature) -> Iterator[Predicate]:
     """Yields what the tensors say that every call has; not one that may be None, omitted, or repeated no times."""
     for param in signature.params:
-        for dim in _sure_dims(param.type) if not param.default else ():
-            if isinstance(dim, (Var, Apply, Variadic)):
-                yield from split(simplify_predicate(Compare(COMPARISONS[">="], dim, Const(0))))
-
-
-def _sure_dims(type_: Type) -> Iterator[Dim]:
-    match type_:
-        case TensorType(dims=dims):
-            yield from dims or ()
-        case SequenceType(times=None, rest=rest) if rest is not Rest.REPEAT:
-            for item in type_.items:
-                yield from _sure_dims(item)
-        case MappingType() | ObjectType():
-            for inner in subtypes(type_):
-                yield from _sure_dims(inner)
-        case _:
-            pass
+        for leaf in sure_types(param.type) if not param.default else ():
+            for dim in tensor_dims(leaf):
+                if isinstance(dim, (Var, Apply, Variadic)):
+                    yield from split(simplify_predicate(Compare(COMPARISONS[">="], dim, Const(0))))
 
 
 def nonnegative_dims(signature: Signature) -> Iterator[Constraint]:

@@ -13,17 +13,23 @@ from ..ir import (
     Const,
     Constraint,
     Dim,
+    MappingType,
     Not,
+    ObjectType,
     Or,
     Origin,
     Predicate,
+    Rest,
+    ScalarType,
+    SequenceType,
     Signature,
     Size,
+    TensorType,
     Type,
     Var,
     Variadic,
 )
-from ..ir.walk import scalar_sizes, tensor_dims
+from ..ir.walk import scalar_sizes, subtypes, tensor_dims
 
 
 def names_in(node: Dim | Predicate, span: Span | None = None) -> Iterator[tuple[str, Span | None]]:
@@ -47,6 +53,21 @@ def sizes_of(type_: Type) -> Iterator[Dim]:
     """Yields every dim, scalar and length inside ``type_``."""
     yield from tensor_dims(type_)
     yield from scalar_sizes(type_)
+
+
+def sure_types(type_: Type) -> Iterator[Type]:
+    """Yields the tensors and scalars of ``type_`` that every call has: none that may be None, or repeated no times."""
+    match type_:
+        case TensorType() | ScalarType():
+            yield type_
+        case SequenceType(times=None, rest=rest) if rest is not Rest.REPEAT:
+            for item in type_.items:
+                yield from sure_types(item)
+        case MappingType() | ObjectType():
+            for inner in subtypes(type_):
+                yield from sure_types(inner)
+        case _:
+            pass
 
 
 def parameter_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:

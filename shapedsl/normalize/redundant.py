@@ -1,0 +1,448 @@
+"""Find constraints that follow from the others, and what they follow from.
+
+Before::
+
+    dim B in [8, 64] multiple of 8
+
+    def f(x: Tensor[B, S]):
+        where B >= 1               # warning: [redundant]
+        where B <= S, S >= 8       # warning: [redundant] on S >= 8: B >= 8 and B <= S
+
+After the fixes, which accept the same sizes::
+
+    dim B in [8, 64] multiple of 8
+
+    def f(x: Tensor[B, S]):
+        where B <= S
+
+One after the other is taken away and asked for, so of two that imply each other one stays: a declaration
+rather than a `where`, and of two of a kind the first. What is asked for must follow from what is stated at
+its own level or further out, in every def that gets it: that one def narrows what its file declares makes
+the declaration no less useful to the next. The end of a range that only says what every size is
+(``[0, 8]``) is no finding; neither is what a tensor dim implies.
+
+Most constraints have nothing to do with each other, so cheap ways to see that come first: what only
+ranges speak of is compared as ranges, and sizes that satisfy the spec are moved a little to break one
+constraint and no other. What is left is decided, with little work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from ..diagnostics import Fix, Report, Span
+from ..ir import (
+    Compare,
+    Const,
+    Constraint,
+    Not,
+    Origin,
+    Predicate,
+    Signature,
+    TensorType,
+    Var,
+    Variable,
+    VariableKind,
+)
+from ..ir.walk import evaluate, free_vars, holds
+from ..ir.write import write_dim, write_predicate
+from .comparisons import TRUE
+from .decide import Unknown, find_sizes, minimal_core
+from .divisors import check_divisors
+from .domains import Contradiction, Domains
+from .facts import fact_of, is_fact_of
+from .predicates import may_divide, simplify_predicate
+from .propagate import propagate
+from .uses import sizes_of, sure_types
+
+WORK = 4_000  # of one question
+MOST_QUESTIONS = 24  # of one spec
+MOST_NAMED = 3  # constraints that a headline names
+
+
+@dataclass(frozen=True, slots=True)
+class Redundant:
+    """What one place of the text says in vain.
+
+    Attributes:
+        constraints: What can be deleted: one, or both ends of a range, of each name that they are declared for.
+        core: What it follows from, without any of which it does not; empty if it always holds.
+        signature: A spec that has all of them.
+    """
+
+    constraints: tuple[Constraint, ...]
+    core: tuple[Constraint, ...]
+    signature: Signature
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        span = self.constraints[0].span
+        assert span is not None  # what stands nowhere is not looked at
+        return span
+
+
+def find_redundant(signatures: Iterable[Signature], wrong: Iterable[Signature] = ()) -> list[Redundant]:
+    """Returns what is redundant in one file, in the order of the text. Deleting any of it accepts the same sizes.
+
+    Args:
+        signatures: The specs of the file that sizes satisfy.
+        wrong: Its other specs: what they share is no finding.
+    """
+    specs = [_Spec.of(signature) for signature in signatures]
+    shared = {constraint.span for signature in wrong for constraint in signature.constraints}
+    gone: list[list[tuple[_Spec, int]]] = []
+    for place in _places(specs):
+        spec, at = place[0]
+        if spec.entries[at].span not in shared and _follow(place):
+            for spec, at in place:
+                spec.kept[at] = False
+            gone.append(place)
+    gone = [place for place in gone if not any(spec.needs_divisors for spec, _ in place)]
+    return _grouped(gone)
+
+
+def report_redundant(found: Sequence[Redundant], fixes: Sequence[Fix | None], report: Report) -> None:
+    """Adds ``redundant`` findings.
+
+    Args:
+        found: From `find_redundant`.
+        fixes: What deletes each of them, where that can be done.
+        report: Receives the findings.
+    """
+    for each, fix in zip(found, fixes, strict=True):
+        what = " and ".join(dict.fromkeys(f"`{_text(c)}`" for c in each.constraints))
+        plural = len({_text(c) for c in each.constraints}) > 1
+        if not each.core:
+            headline, label = f"{what} always {'hold' if plural else 'holds'}", "always holds"
+        elif len(each.core) == 1 and _text(each.core[0]) == _text(each.constraints[0]) and not plural:
+            headline, label = f"{what} is stated twice", "stated again"
+        else:
+            names = list(dict.fromkeys(_cited(c) for c in each.core))
+            by = _listed(names) if len(names) <= MOST_NAMED else f"{len(names)} other constraints"
+            headline, label = f"{what} {'are' if plural else 'is'} implied by {by}", "implied"
+        lets = dict.fromkeys(note for c in (*each.constraints, *each.core) for note in c.notes)
+        report.warning(
+            "redundant",
+            headline,
+            at=each.span,
+            label=label,
+            also=[*((c.span, f"so {write_predicate(simplify_predicate(c.predicate))}") for c in each.core), *lets],
+            note=list(_kinds(each)),
+            help=fix.description if fix is not None else "delete it",
+            fix=fix,
+        )
+
+
+def _text(constraint: Constraint) -> str:
+    return constraint.text or write_predicate(constraint.predicate)
+
+
+def _cited(constraint: Constraint) -> str:
+    match constraint.predicate:
+        case Compare(left=left) if constraint.origin is Origin.DIM:
+            return f"the dim `{write_dim(left)}`"
+        case _:
+            return f"`{_text(constraint)}`"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _kinds(each: Redundant) -> Iterator[str]:
+    """Yields which variables are sizes, where that alone is why a constraint always holds."""
+    for constraint in each.constraints if not each.core else ():
+        if simplify_predicate(constraint.predicate) != TRUE:
+            for name in dict.fromkeys(free_vars(constraint.predicate)):
+                yield f"{name} is a size, so {name} >= 0"
+
+
+# -------------------------------------------------------------------------------------- places
+
+
+def _places(specs: Sequence[_Spec]) -> list[list[tuple[_Spec, int]]]:
+    """Returns the constraints that can be asked for, those of one place of the text together; the first to go first."""
+    places: dict[tuple[Span, object], list[tuple[_Spec, int]]] = {}
+    for spec in specs:
+        for at, constraint in enumerate(spec.entries):
+            if constraint.origin is not Origin.DIM and _stands_in(spec.signature, constraint):
+                assert constraint.span is not None
+                said: object = constraint.predicate
+                if constraint.origin is Origin.DECLARED and isinstance(constraint.predicate, Compare):
+                    said = constraint.predicate.op.name  # the names of one statement go together
+                places.setdefault((constraint.span, said), []).append((spec, at))
+
+    def order(place: list[tuple[_Spec, int]]) -> tuple[bool, int, int, int]:
+        spec, at = place[0]
+        constraint = spec.entries[at]
+        assert constraint.span is not None
+        return constraint.origin is Origin.DECLARED, -constraint.level, -constraint.span.start, -constraint.part
+
+    found = [place for place in places.values() if not all(spec.says_its_kind(at) for spec, at in place)]
+    return sorted(found, key=order)
+
+
+def _stands_in(signature: Signature, constraint: Constraint) -> bool:
+    """Returns whether the text of ``constraint`` is in the file of ``signature``: an imported file has other readers."""
+    return (
+        constraint.span is not None
+        and signature.span is not None
+        and constraint.span.source is signature.span.source
+    )
+
+
+def _follow(place: list[tuple[_Spec, int]]) -> bool:
+    """Returns whether what stands at one place follows, in every spec that has it."""
+    together: dict[int, tuple[_Spec, list[int]]] = {}
+    for spec, at in place:
+        together.setdefault(id(spec), (spec, []))[1].append(at)
+    return all(spec.follows(at, without) for spec, without in together.values() for at in without)
+
+
+def _grouped(gone: list[list[tuple[_Spec, int]]]) -> list[Redundant]:
+    """Returns what is gone, both ends of a range as one finding, in the order of the text."""
+    groups: dict[Span, list[tuple[_Spec, int]]] = {}
+    for place in gone:
+        spec, at = place[0]
+        span = spec.entries[at].span
+        assert span is not None
+        groups.setdefault(span, []).extend(each for each in place if each[0] is spec)
+    found: list[Redundant] = []
+    for group in groups.values():
+        group.sort(key=lambda each: each[1])
+        spec = group[0][0]
+        core: dict[int, None] = {}
+        for owner, at in group:
+            if owner is spec:
+                core.update(dict.fromkeys(spec.core(at)))
+        found.append(
+            Redundant(
+                tuple(dict.fromkeys(owner.entries[at] for owner, at in group)),
+                tuple(spec.entries[at] for at in sorted(core)),
+                spec.signature,
+            )
+        )
+    return sorted(found, key=lambda each: (each.span.start, each.span.end))
+
+
+# --------------------------------------------------------------------------------------- specs
+
+
+@dataclass(slots=True, eq=False)
+class _Spec:
+    """One spec, and what is kept of it.
+
+    Attributes:
+        signature: As read.
+        entries: Its constraints, those that were written again too.
+        predicates: Each in canonical form.
+        names: The variables of each.
+        usable: Whether others may follow from it: it holds in every call, and divides by nothing that may be 0.
+        kept: Whether it stays.
+        sure: The variables that every call has.
+        questions: How many more may be decided.
+        model: Sizes that satisfy all of it, once they were looked for.
+    """
+
+    signature: Signature
+    entries: tuple[Constraint, ...]
+    predicates: list[Predicate]
+    names: list[frozenset[str]]
+    usable: list[bool]
+    kept: list[bool]
+    sure: frozenset[str]
+    questions: int = MOST_QUESTIONS
+    model: Mapping[str, int] | None = None
+    searched: bool = False
+    variadic: frozenset[str] = field(default_factory=frozenset[str])
+
+    @staticmethod
+    def of(signature: Signature) -> _Spec:
+        """Returns ``signature`` with everything kept."""
+        entries = (*signature.constraints, *signature.repeated)
+        predicates = [simplify_predicate(constraint.predicate) for constraint in entries]
+        leaves = [leaf for p in signature.params if not p.default for leaf in sure_types(p.type)]
+        sizes = [size for leaf in leaves for size in sizes_of(leaf)]
+        dims = {dim for leaf in leaves if isinstance(leaf, TensorType) for dim in leaf.dims or ()}
+        usable = [
+            not may_divide(predicate)
+            and (c.origin is not Origin.DIM or (isinstance(c.predicate, Compare) and c.predicate.left in dims))
+            for c, predicate in zip(entries, predicates, strict=True)
+        ]
+        return _Spec(
+            signature,
+            entries,
+            predicates,
+            [frozenset(free_vars(c.predicate)) for c in entries],
+            usable,
+            [True] * len(entries),
+            frozenset(name for size in sizes for name in free_vars(size)),
+            variadic=frozenset(v.name for v in signature.variables if v.variadic),
+        )
+
+    def says_its_kind(self, at: int) -> bool:
+        """Returns whether a constraint is the lower end of a range that is 0, as every size's is."""
+        constraint = self.entries[at]
+        match constraint.predicate:
+            case Compare(op=op, left=left, right=Const(value=0)) if op.name == ">=":
+                written_as_range = constraint.origin is Origin.DECLARED or "[" in (constraint.span.text if constraint.span else "")
+                kinds = {v.name: v.kind for v in self.signature.variables}
+                return written_as_range and all(kinds.get(n) is not VariableKind.INT for n in free_vars(left))
+            case _:
+                return False
+
+    @property
+    def needs_divisors(self) -> bool:
+        """Returns whether some divisor is not seen to differ from 0 without what is gone."""
+        entries = zip(self.signature.constraints, self.kept, strict=False)
+        left = tuple(constraint for constraint, kept in entries if kept)
+        if len(left) == len(self.signature.constraints):
+            return False
+        report = Report()
+        check_divisors(replace(self.signature, constraints=left), report)
+        return bool(report.errors)
+
+    def follows(self, at: int, without: Sequence[int]) -> bool:
+        """Returns whether the constraint ``at`` was found to follow from what is kept, but for ``without``."""
+        predicate = self.predicates[at]
+        if predicate == TRUE:
+            return True
+        given = self._given(at, without)
+        fact = fact_of(predicate)
+        if fact is not None and all(fact_of(self.predicates[other]) is not None for other in given):
+            return self._says(given, predicate)
+        if not self.variadic.isdisjoint(self.names[at]) or self._is_broken_alone(at, given):
+            return False
+        if self.questions <= 0:
+            return False
+        self.questions -= 1
+        kept = [self.predicates[other] for other in given]
+        return find_sizes(self._variables(at, given), [*kept, Not(predicate)], work=WORK) is None
+
+    def core(self, at: int) -> tuple[int, ...]:
+        """Returns what the constraint ``at`` follows from, without any of which it does not."""
+        given = sorted(self._given(at, (at,)), key=lambda other: (self._rank(other), other))
+        if self.predicates[at] == TRUE:
+            return ()
+        asked = Not(self.predicates[at])
+        found = minimal_core(
+            self._variables(at, given), [asked, *(self.predicates[other] for other in given)], work=WORK
+        )
+        if found is None:
+            return tuple(given)
+        return tuple(given[position - 1] for position in found if position)
+
+    def _rank(self, at: int) -> int:
+        return (Origin.WHERE, Origin.DECLARED, Origin.DIM).index(self.entries[at].origin)
+
+    def _variables(self, at: int, given: Iterable[int]) -> list[Variable]:
+        names = self.names[at].union(*(self.names[other] for other in given))
+        return [v for v in self.signature.variables if v.name in names]
+
+    def _given(self, at: int, without: Sequence[int]) -> list[int]:
+        """Returns what the constraint ``at`` may follow from: only what shares variables with it, maybe through others."""
+        level, mine = self.entries[at].level, self.names[at]
+        allowed = mine | self.sure if mine.isdisjoint(self.variadic) else mine
+        rest = [
+            other
+            for other, names in enumerate(self.names)
+            if self.kept[other]
+            and self.usable[other]
+            and other != at
+            and other not in without
+            and self.entries[other].level <= level
+            and names <= allowed
+            and (names.isdisjoint(self.variadic) or names == mine)
+        ]
+        reached, found = set(mine), []
+        moved = True
+        while moved:
+            moved = False
+            for other in rest:
+                if other not in found and not self.names[other].isdisjoint(reached):
+                    found.append(other)
+                    moved = moved or not self.names[other] <= reached
+                    reached |= self.names[other]
+        return sorted(found)
+
+    def _says(self, given: Iterable[int], fact: Predicate) -> bool:
+        """Returns whether ranges and residues say another one."""
+        domains = Domains.of_variables(self.signature.variables)
+        try:
+            for other in given:
+                known = fact_of(self.predicates[other])
+                assert known is not None
+                name, interval, modulus, residue = known
+                domains.restrict(name, interval, frozenset())
+                if modulus > 1:
+                    domains.congruent(name, modulus, residue, frozenset())
+        except Contradiction:
+            return False
+        return is_fact_of(domains, fact)
+
+    def _is_broken_alone(self, at: int, given: Sequence[int]) -> bool:
+        """Returns whether sizes near those of the whole spec satisfy ``given`` and not the constraint ``at``."""
+        if not self.searched:
+            self.searched = True
+            self.model = _smallest(self.signature, self.predicates)
+        if self.model is None:
+            return False
+        predicate = self.predicates[at]
+        definitions = [
+            (p.left.name, p.right)
+            for p in (self.predicates[other] for other in given)
+            if isinstance(p, Compare) and p.op.name == "==" and isinstance(p.left, Var)
+        ]
+        floor = {v.name: 0 if v.kind is not VariableKind.INT else -inf for v in self.signature.variables}
+        for name, value in _moves(predicate, self.model):
+            sizes = {**self.model, name: value}
+            try:
+                for defined, size in definitions:
+                    if defined != name:
+                        sizes[defined] = evaluate(size, sizes)
+                if any(sizes[each] < floor[each] for each in self.names[at].union(*(self.names[g] for g in given))):
+                    continue
+                if not holds(predicate, sizes) and all(holds(self.predicates[other], sizes) for other in given):
+                    return True
+            except (ZeroDivisionError, KeyError, TypeError):
+                continue
+        return False
+
+
+def _moves(predicate: Predicate, model: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Yields a variable of ``predicate`` and a value at which it may no longer hold."""
+    steps = [1, -1]
+    if isinstance(predicate, Compare):
+        try:
+            gap = abs(evaluate(predicate.right, model) - evaluate(predicate.left, model))
+        except (ZeroDivisionError, KeyError, TypeError):
+            gap = 0
+        steps = [gap + 1, -gap - 1, *(steps if gap else ())]
+    for name in dict.fromkeys(free_vars(predicate)):
+        if name in model:
+            yield from ((name, model[name] + step) for step in steps)
+
+
+def _smallest(signature: Signature, predicates: Sequence[Predicate]) -> Mapping[str, int] | None:
+    """Returns sizes that satisfy everything, if they are easily found."""
+    try:
+        domains = propagate(signature.variables, predicates)
+    except Contradiction:
+        return None
+    sizes = {name: int(d.low if d.low > -inf else min(0, d.high)) for name, d in domains.of.items()}
+    try:
+        for predicate in predicates:
+            match predicate:
+                case Compare(op=op, left=Var(name=name), right=right) if op.name == "==":
+                    sizes[name] = evaluate(right, sizes)
+                case _:
+                    pass
+        if all(holds(predicate, sizes) for predicate in predicates):
+            return sizes
+    except (ZeroDivisionError, TypeError, KeyError):  # a variadic has no size of its own
+        pass
+    found = find_sizes(signature.variables, predicates, work=WORK)
+    return None if isinstance(found, Unknown) else found
