@@ -7,7 +7,6 @@ lengths, kinds of values), then dtypes, then sizes that disagree, then assumptio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
 from ..diagnostics import Report, Span
@@ -71,6 +70,8 @@ def explain(
     for constraint in expanded.signature.constraints:
         if where or constraint.origin is Origin.DIM:
             found.test(constraint)
+    if not report.errors:
+        found.tell_undefined()
 
 
 def sizes_of(expanded: Expanded, arguments: Mapping[str, object]) -> dict[str, int]:
@@ -96,6 +97,7 @@ class _Sizes:
         self.report = report
         self.plan = plan(expanded)
         self.sizes: dict[str, int] = dict(expanded.lengths)
+        self.undefined_definitions: list[Define] = []
         self.shapes: list[tuple[int, ...]] = []
         for leaf in expanded.leaves:
             value: Any = value_at(leaf.path, arguments)
@@ -137,12 +139,35 @@ class _Sizes:
                         self.undefined(step, size)
                     elif expected != actual:
                         text = write_dim(size)
-                        self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
+                        name = next((name for name in free_vars(size) if name in self.computed_from(step)), None)
+                        if name is not None:
+                            self.mismatch(step, size, f"`{text}` for some `{name}`", skip=name)
+                        else:
+                            self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
 
     def define(self, step: Define) -> None:
         read = {name: self.shapes[slot.leaf][slot.axis] for name, slot in step.slots}
-        with suppress(ZeroDivisionError):  # whatever divides by it tells
+        try:
             self.sizes[step.variable] = evaluate(step.size, read)
+        except ZeroDivisionError:
+            self.undefined_definitions.append(step)
+
+    def computed_from(self, step: Verify) -> set[str]:
+        """Returns the variables that were computed from the very size that ``step`` looks at."""
+        defined = (other for other in self.plan.steps if isinstance(other, Define))
+        return {define.variable for define in defined if any(slot == step.slot for _, slot in define.slots)}
+
+    def tell_undefined(self) -> None:
+        """Reports what could not be computed; called where nothing else is wrong that would say why."""
+        for step in self.undefined_definitions:
+            places = dict.fromkeys(self.expanded.leaves[slot.leaf].place(slot.axis) for _, slot in step.slots)
+            self.report.error(
+                "shape-violation",
+                f"`{step.variable}` cannot be computed from {' and '.join(f'`{place}`' for place in places)}: that divides by 0",
+                at=self.read_at(step.variable) or self.expanded.signature.span,
+                note=self.notes(iter(self.sizes)),
+                witness=self.witness(),
+            )
 
     def combine(self, step: Combine) -> None:
         total = 0
