@@ -2,7 +2,7 @@
 
 A heading opens a section. In it stand fenced blocks; what the info string says decides what is done:
 
-``shapes``              a case: it is read, and normalized where its folder says so, and must give exactly the
+``shapes``              a case: it is read, and normalized or checked where its folder says so, and must give exactly the
                         diagnostics that its comments name: ``# error: [code] "label"`` at the end of the line of the
                         main span, ``# note: "label"`` for a secondary span. No comment: no diagnostic.
 ``shapes file=NAME``    a file that the section's other blocks can import or name on a command line.

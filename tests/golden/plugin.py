@@ -14,7 +14,7 @@ import pytest
 
 from . import markdown
 from .examples import run_examples, runnable
-from .stages import READ_ONLY, Mismatch, Outcome, run_case
+from .stages import CHECKED, READ_ONLY, Mismatch, Outcome, run_case
 
 ROOT = Path(__file__).parents[2]
 BLESSED = pytest.StashKey[dict[Path, list[tuple[markdown.Block, str]]]]()
@@ -49,11 +49,12 @@ class MarkdownFile(pytest.File):
         document = markdown.parse(self.path)
         inside = self.path.relative_to(ROOT).parts
         normalize = inside[0] != "tests" or inside[2] not in READ_ONLY
+        checked = inside[0] != "tests" or inside[2] in CHECKED
         for section in document.sections:
             for case in section.cases():
 
                 def run(folder: Path, case: markdown.Case = case, section: markdown.Section = section) -> Outcome:
-                    return run_case(case, section.files, folder, normalize=normalize)
+                    return run_case(case, section.files, folder, normalize=normalize, checked=checked)
 
                 yield MarkdownItem.from_parent(self, name=case.name, run=run, needs=document.needs)
         if runnable(document):

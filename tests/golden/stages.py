@@ -16,6 +16,7 @@ from .markdown import Block, Case
 
 # the folder under tests/cases -> whether its cases are normalized; documentation is
 READ_ONLY = {"text", "format", "syntax"}
+CHECKED = {"check"}  # whether they are given to all of `pipeline.check`; documentation is
 
 
 class Mismatch(Exception):
@@ -44,6 +45,13 @@ def read(source: Source, report: Report, folder: Path | None) -> Module:
     return text.read(source, report, base=folder)
 
 
+def check(source: Source, report: Report, folder: Path | None) -> Module:
+    """Text → IR, with all that ``shapedsl check`` finds."""
+    from shapedsl import pipeline
+
+    return pipeline.check(source, report, base=folder)
+
+
 def normalized(module: Module, report: Report) -> list[Signature]:
     """IR → normal forms, in order."""
     from shapedsl.normalize import normalize
@@ -58,7 +66,7 @@ def write(signatures: list[Signature]) -> str:
     return write_module(Module(signatures=tuple(signatures)))
 
 
-def run_case(case: Case, files: dict[str, Block], folder: Path, *, normalize: bool) -> Outcome:
+def run_case(case: Case, files: dict[str, Block], folder: Path, *, normalize: bool, checked: bool = False) -> Outcome:
     """Runs ``case`` and compares.
 
     Args:
@@ -66,6 +74,7 @@ def run_case(case: Case, files: dict[str, Block], folder: Path, *, normalize: bo
         files: The named files of its section; they are written into ``folder``.
         folder: An empty folder; imports are relative to it.
         normalize: Whether the case is normalized even where no block asks for it.
+        checked: Whether its findings are those of ``shapedsl check``.
     """
     for name, block in files.items():
         target = folder / name
@@ -75,12 +84,12 @@ def run_case(case: Case, files: dict[str, Block], folder: Path, *, normalize: bo
     text = expectations.strip(case.source.body)
     source = Source(case.source.file or "example.shapes", text)
     report = Report()
-    module = read(source, report, folder)
+    module = (check if checked else read)(source, report, folder)
     roles = {block.role for block in case.expected}
     read_well = not report.errors
     normal: list[Signature] = []
     if read_well and (normalize or "normalized" in roles):
-        normal = normalized(module, report)
+        normal = normalized(module, Report() if checked else report)
     _compare_findings(case, files, source, report, outcome, folder)
     for block in case.expected:
         got: str | None

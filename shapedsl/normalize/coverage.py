@@ -1,0 +1,254 @@
+"""Find what the alternatives of a spec leave out, take twice, or never get.
+
+Alternatives are tried in written order. What one *asks for* are its predicates and buckets
+(`ir.taking`); what it *takes* is that, without what an earlier one asks for.
+
+Before::
+
+    where B <= 64
+    case small: B <= 8
+    case even: B % 2 == 0
+    case four: B == 4
+
+After: ``four`` is unreachable (``small`` takes it), ``small`` and ``even`` overlap (``B = 0`` satisfies
+both, and neither contains the other), and nothing takes ``B = 9``.
+
+An earlier special case inside a later general one is the idiom, and silent; so is one that overlaps a
+bucket behind it, which is there for what no case takes. Most questions are answered by boxes and by
+sizes met before; the others are asked of `decide`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..ir import And, Constraint, Not, Predicate, Signature
+from ..ir.taking import pads
+from .comparisons import FALSE
+from .decide import Refuted, Unknown, decide, find_sizes, minimal_core
+from .domains import Domains
+from .points import Points
+from .regions import Region, Space, apart, space_of
+
+WORK = 20_000  # for each question
+MOST_PROOFS = 400  # of overlaps: each is cheap, but their number grows by the square
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """An alternative that takes nothing.
+
+    Attributes:
+        at: Which.
+        taken_by: The earlier alternatives that take all it asks for; without any one of them something
+            would be left. Empty: it asks for nothing that is accepted.
+        core: The assumptions and conditions that show it, as far as they are needed.
+    """
+
+    at: int
+    taken_by: tuple[int, ...]
+    core: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """An alternative that shares sizes with earlier ones, where neither contains the other.
+
+    Attributes:
+        at: Which.
+        earlier: The others, ascending.
+        witness: Sizes that the first of them takes, and that this one asks for too; sorted by name.
+    """
+
+    at: int
+    earlier: tuple[int, ...]
+    witness: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the alternatives of a signature do with the accepted sizes.
+
+    Attributes:
+        gap: Accepted sizes that no alternative takes, the smallest that were found, sorted by name.
+        unreachable: Alternatives that take nothing, ascending.
+        overlaps: Ascending by `Overlap.at`.
+        undecided: What could not be decided: ``"gap"``, or the index of an alternative.
+    """
+
+    gap: tuple[tuple[str, int], ...] | None = None
+    unreachable: tuple[Unreachable, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
+    undecided: tuple[str | int, ...] = ()
+
+
+def coverage_of(signature: Signature, *, work: int = WORK) -> Coverage:
+    """Returns what the alternatives of ``signature`` do with the sizes it accepts.
+
+    Args:
+        signature: Without errors, and satisfiable.
+        work: How hard to try, for each question.
+    """
+    if not signature.alternatives:
+        return Coverage()
+    space = space_of(signature)
+    if space.box is None:
+        return Coverage()
+    return _Search(space, work, Points(space)).run(space.box)
+
+
+@dataclass(slots=True)
+class _Search:
+    """Answers the questions about one space.
+
+    Attributes:
+        space: What is asked about.
+        work: For each question.
+        points: Sizes that were met.
+        proofs: How many more overlaps may be proved.
+        undecided: See `Coverage`.
+    """
+
+    space: Space
+    work: int
+    points: Points
+    proofs: int = MOST_PROOFS
+    undecided: dict[str | int, None] = field(default_factory=dict[str | int, None])
+
+    def run(self, box: Domains) -> Coverage:
+        """Returns all answers; ``box`` is the space's."""
+        positions = range(len(self.space.regions))
+        unreachable = [found for at in positions if (found := self.unreachable(at)) is not None]
+        gap = self.gap(box)
+        dead = {each.at for each in unreachable}
+        overlaps = [found for at in positions if at not in dead and (found := self.overlap(at, dead)) is not None]
+        return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(self.undecided))
+
+    def unreachable(self, at: int) -> Unreachable | None:
+        """Returns why alternative ``at`` takes nothing, or None if it takes something, or that is unknown."""
+        region = self.space.regions[at]
+        if region.box is None:
+            return self._explained(at, region, [])
+        if self.points.takes(at):
+            return None
+        rivals = self._rivals(at, region.box)
+        whole = next((rival for rival in rivals if not self.space.regions[rival].left_in(region.box)), None)
+        if whole is not None:
+            return self._explained(at, region, [whole])
+        self.points.try_corners(region.box)
+        if self.points.takes(at):
+            return None
+        match self._find([*region.parts, *self._outside(rivals, region.box)]):
+            case None:
+                return self._explained(at, region, rivals)
+            case Unknown():
+                self.undecided[at] = None
+            case _:
+                pass
+        return None
+
+    def gap(self, box: Domains) -> tuple[tuple[str, int], ...] | None:
+        """Returns accepted sizes that no alternative takes."""
+        regions = self.space.regions
+        if any(region.exact and not region.left_in(box) for region in regions):
+            return None
+        rivals = [at for at, region in enumerate(regions) if region.exact and region.box is not None]
+        given = [*self.space.parts, *self._outside(rivals, box)]
+        match decide(self.space.variables, given, FALSE, work=self.work):
+            case Refuted(witness=witness) if all(region.exact or not region.asks(dict(witness)) for region in regions):
+                return witness
+            case Refuted() | Unknown():
+                self.undecided["gap"] = None
+            case _:
+                pass
+        return None
+
+    def overlap(self, at: int, dead: set[int]) -> Overlap | None:
+        """Returns which earlier alternatives share sizes with ``at``, none of the two containing the other."""
+        later = self.space.regions[at]
+        if not later.parts or pads(later.alternative) or later.alternative.keyword == "otherwise":
+            return None
+        earlier = tuple(each for each in range(at) if each not in dead and self._overlaps(each, at))
+        if not earlier:
+            return None
+        first = self.space.regions[earlier[0]]
+        together = [*self.space.parts, *first.parts, *later.parts, *self._before(earlier[0])]
+        match decide(self.space.variables, together, FALSE, work=self.work):
+            case Refuted(witness=witness):
+                return Overlap(at, earlier, witness)
+            case _:  # what showed it, at least
+                return Overlap(at, earlier, self.points.shared_sizes(earlier[0], at))
+
+    def _overlaps(self, first: int, second: int) -> bool:
+        """Returns whether ``first`` takes sizes that ``second`` asks for, and sizes that it does not."""
+        one, other = self.space.regions[first], self.space.regions[second]
+        if one.box is None or other.box is None or one.alternative.keyword == "otherwise":
+            return False
+        if apart(one.box, other.box) or not (left := other.left_in(one.box)):
+            return False
+        if not self.points.shares(first, second):
+            self.points.try_corners(one.box, other.box)
+        for shown, parts in (
+            (self.points.shares, other.parts),
+            (self.points.differs, (Not(left[0] if len(left) == 1 else And(left)),)),
+        ):
+            if shown(first, second):
+                continue
+            if self.proofs <= 0:
+                self.undecided[second] = None
+                return False
+            self.proofs -= 1
+            match self._find([*one.parts, *parts, *self._before(first)]):
+                case None:
+                    return False
+                case Unknown():
+                    self.undecided[second] = None
+                    return False
+                case _ if not shown(first, second):  # an earlier one, of which not all is known, may take them
+                    return False
+                case _:
+                    pass
+        return True
+
+    def _rivals(self, at: int, box: Domains) -> list[int]:
+        """Returns the earlier alternatives that may take some of what is in ``box``."""
+        regions = self.space.regions[:at]
+        return [
+            each
+            for each, region in enumerate(regions)
+            if region.exact and region.box is not None and not apart(region.box, box)
+        ]
+
+    def _before(self, at: int) -> list[Predicate]:
+        """Returns that no alternative before ``at`` asks for the sizes that ``at`` asks for."""
+        box = self.space.regions[at].box
+        return [] if box is None else self._outside(self._rivals(at, box), box)
+
+    def _outside(self, rivals: Iterable[int], box: Domains) -> list[Predicate]:
+        return [self.space.regions[rival].outside(box) for rival in rivals]
+
+    def _find(self, predicates: Sequence[Predicate]) -> Mapping[str, int] | Unknown | None:
+        """Returns accepted sizes that satisfy ``predicates``, and keeps them in mind; see `find_sizes`."""
+        found = find_sizes(self.space.variables, [*self.space.parts, *predicates], work=self.work)
+        if isinstance(found, Mapping):
+            self.points.add(found)
+        return found
+
+    def _explained(self, at: int, region: Region, rivals: Sequence[int]) -> Unreachable:
+        """Returns alternative ``at`` as unreachable, and a minimal set of what makes it so."""
+        stated = [*self.space.given, *region.conditions]
+        predicates = [constraint.predicate for constraint in stated]
+        if region.box is not None and len(rivals) > 1:  # what the box says makes their negations short
+            core = self._core([*predicates, *self._outside(rivals, region.box)])
+            rivals = [rivals[each - len(stated)] for each in core if each >= len(stated)]
+        core = self._core([*predicates, *(Not(And(self.space.regions[rival].parts)) for rival in rivals)])
+        taken_by = tuple(rivals[each - len(stated)] for each in core if each >= len(stated))
+        return Unreachable(at, taken_by, tuple(stated[each] for each in core if each < len(stated)))
+
+    def _core(self, predicates: Sequence[Predicate]) -> Sequence[int]:
+        core = minimal_core(self.space.variables, predicates, work=self.work)
+        return range(len(predicates)) if core is None else core
+
+
+__all__ = ["Coverage", "Overlap", "Unreachable", "coverage_of"]

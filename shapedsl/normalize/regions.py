@@ -1,0 +1,236 @@
+"""The sizes that each alternative asks for, with what single variables can be in them.
+
+A region is kept twice: as predicates, which say it exactly, and as a box of ranges and residues around
+it, by which most pairs of regions are told apart, or nested, without asking for a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import gcd, inf
+
+from ..ir import (
+    Alternative,
+    And,
+    Apply,
+    Constraint,
+    Not,
+    Or,
+    Predicate,
+    Signature,
+    Size,
+    Var,
+    Variable,
+    Variadic,
+)
+from ..ir.taking import asked_by
+from ..ir.walk import free_vars, holds, map_sizes
+from .comparisons import FALSE
+from .domains import Contradiction, Domain, Domains
+from .facts import excluded_value, fact_of, is_fact_of
+from .intervals import EVERYTHING, Interval
+from .predicates import simplify_predicate, split
+from .propagate import propagate
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What one alternative asks for.
+
+    Attributes:
+        alternative: Whose it is.
+        conditions: As they were written; see `ir.taking.Asked`.
+        exact: Whether nothing else is asked.
+        parts: The conditions in canonical form, split.
+        box: Around the sizes that are accepted and asked for; None where that is nothing.
+    """
+
+    alternative: Alternative
+    conditions: tuple[Constraint, ...]
+    exact: bool
+    parts: tuple[Predicate, ...]
+    box: Domains | None
+
+    def left_in(self, box: Domains) -> tuple[Predicate, ...]:
+        """Returns the parts that are not seen to hold all over ``box``: none if the region contains it."""
+        return tuple(part for part in self.parts if not _holds_in(box, part))
+
+    def outside(self, box: Domains) -> Predicate:
+        """Returns that sizes of ``box`` are not in the region."""
+        left = self.left_in(box)
+        return simplify_predicate(Not(left[0] if len(left) == 1 else And(left)))
+
+    def asks(self, sizes: Mapping[str, int]) -> bool:
+        """Returns whether the conditions hold for ``sizes``."""
+        return all(satisfies(condition.predicate, sizes) for condition in self.conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The accepted sizes of a signature, and the regions of its alternatives in them.
+
+    Attributes:
+        variables: Those that alternatives speak of, and those that assumptions tie to them.
+        given: The assumptions about them.
+        parts: These in canonical form, split.
+        box: Around all accepted sizes; None where there are none.
+        regions: One an alternative, in order.
+    """
+
+    variables: tuple[Variable, ...]
+    given: tuple[Constraint, ...]
+    parts: tuple[Predicate, ...]
+    box: Domains | None
+    regions: tuple[Region, ...]
+
+    def accepts(self, sizes: Mapping[str, int]) -> bool:
+        """Returns whether the assumptions hold for ``sizes``."""
+        return all(satisfies(constraint.predicate, sizes) for constraint in self.given)
+
+
+def space_of(signature: Signature) -> Space:
+    """Returns the space of ``signature``."""
+    asked = [asked_by(alternative) for alternative in signature.alternatives]
+    names = {name for each in asked for c in each.conditions for name in free_vars(c.predicate)}
+    given = _about(names, signature.constraints)
+    variables = tuple(v for v in signature.variables if v.name in names)
+    parts = _parts(given)
+    regions: list[Region] = []
+    for alternative, each in zip(signature.alternatives, asked, strict=True):
+        mine = tuple(dict.fromkeys(map(undominated, _parts(each.conditions))))
+        box = box_of(variables, [*parts, *mine])
+        regions.append(Region(alternative, each.conditions, each.exact, mine, box))
+    return Space(variables, given, parts, box_of(variables, parts), tuple(regions))
+
+
+def _about(names: set[str], constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """Returns the constraints that ``names`` are tied to; ``names`` grows by theirs."""
+    tied: dict[int, Constraint] = {}
+    left = {at: (set(free_vars(c.predicate)), c) for at, c in enumerate(constraints)}
+    grown = True
+    while grown:
+        grown = False
+        for at, (mine, constraint) in list(left.items()):
+            if not names.isdisjoint(mine):
+                names |= mine
+                tied[at] = constraint
+                del left[at]
+                grown = True
+    return tuple(tied[at] for at in sorted(tied))
+
+
+def _parts(constraints: Iterable[Constraint]) -> tuple[Predicate, ...]:
+    return tuple(dict.fromkeys(part for c in constraints for part in split(simplify_predicate(c.predicate))))
+
+
+def box_of(variables: Iterable[Variable], parts: Sequence[Predicate]) -> Domains | None:
+    """Returns what each variable can be where all of ``parts`` hold, or None if nothing can."""
+    if FALSE in parts:
+        return None
+    try:
+        return propagate(variables, parts)
+    except Contradiction:
+        return None
+
+
+# ---------------------------------------------------------------------------------------- boxes
+
+
+def apart(left: Domains, right: Domains) -> bool:
+    """Returns whether no sizes are in both boxes."""
+    return any(_apart(domain, right.domain(name)) for name, domain in left.of.items())
+
+
+def _apart(left: Domain, right: Domain) -> bool:
+    low, high = max(left.low, right.low), min(left.high, right.high)
+    if low > high:
+        return True
+    common = gcd(left.modulus, right.modulus)
+    if (left.residue - right.residue) % common:
+        return True
+    least = first_in_both(left, right, low)
+    return least is not None and least > high
+
+
+def first_in_both(left: Domain, right: Domain, low: float) -> int | None:
+    """Returns the least number from ``low`` on with both residues, which agree; None without a ``low``."""
+    if low == -inf:
+        return None
+    steps = (right.residue - left.residue) // gcd(left.modulus, right.modulus)
+    rest = right.modulus // gcd(left.modulus, right.modulus)
+    both = left.residue + left.modulus * (
+        steps * pow(left.modulus // gcd(left.modulus, right.modulus), -1, rest) % rest
+    )
+    return int(low) + (both - int(low)) % (left.modulus * rest)
+
+
+def _holds_in(box: Domains, part: Predicate) -> bool:
+    """Returns whether ``part`` is seen to hold all over ``box``."""
+    match part:
+        case Or(args=args):
+            return any(_holds_in(box, arg) for arg in args)
+        case And(args=args):
+            return all(_holds_in(box, arg) for arg in args)
+        case _:
+            pass
+    if edge := excluded_value(part):
+        name, value = edge
+        domain = box.domain(name)
+        return not domain.low <= value <= domain.high or (value - domain.residue) % domain.modulus != 0
+    return is_fact_of(box, part)
+
+
+def undominated(part: Predicate) -> Predicate:
+    """Returns an ``or`` of boxes without those that lie in another: of joint choices, most do."""
+    if not isinstance(part, Or) or len(part.args) < 3:
+        return part
+    boxes = [_ranges(arg) for arg in part.args]
+    kept: list[int] = []
+    for at, box in enumerate(boxes):
+        rivals = [*kept, *range(at + 1, len(boxes))]
+        if box is None or not any((other := boxes[rival]) is not None and _inside(box, other) for rival in rivals):
+            kept.append(at)
+    args = tuple(part.args[at] for at in kept)
+    return args[0] if len(args) == 1 else replace(part, args=args)
+
+
+def _ranges(part: Predicate) -> dict[str, Interval] | None:
+    """Returns the ranges that a conjunction says, if it says nothing else."""
+    ranges: dict[str, Interval] = {}
+    for each in split(part):
+        fact = fact_of(each)
+        if fact is None or fact[2] != 1:
+            return None
+        ranges[fact[0]] = ranges.get(fact[0], EVERYTHING).meet(fact[1])
+    return ranges
+
+
+def _inside(small: Mapping[str, Interval], large: Mapping[str, Interval]) -> bool:
+    return all(
+        interval.low <= (mine := small.get(name, EVERYTHING)).low and mine.high <= interval.high
+        for name, interval in large.items()
+    )
+
+
+# --------------------------------------------------------------------------------------- points
+
+
+def satisfies(predicate: Predicate, sizes: Mapping[str, int]) -> bool:
+    """Returns whether ``predicate`` holds for ``sizes``, a variadic having one dim; not where a divisor is 0."""
+    try:
+        return holds(predicate, sizes)
+    except ZeroDivisionError:
+        return False
+    except TypeError:
+        return satisfies(map_sizes(predicate, _of_one_dim), sizes)
+
+
+def _of_one_dim(size: Size) -> Size:
+    match size:
+        case Variadic(name=name):
+            return Var(name)
+        case Apply(args=args):
+            return replace(size, args=tuple(map(_of_one_dim, args)))
+        case _:
+            return size
