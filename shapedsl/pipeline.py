@@ -86,18 +86,19 @@ def check(
 ) -> Module:
     """Text → IR, every signature also normalized, solved for its variables, and reviewed, for what `report` then holds."""
     module = read(source, report, consts=consts, base=base)
-    errors = len(report.errors)
+    readable = not report.errors
     sound: list[Signature] = []
+    wrong: list[Signature] = []
     for signature in module:
         before = len(report)
         normal_form(signature, report)
         if any(d.severity is Severity.ERROR or d.code == "undecided" for d in report.diagnostics[before:]):
+            wrong.append(signature)
             continue
         _solvable(signature, report)
         cover(signature, report)
         sound.append(signature)
-    wrong = [signature for signature in module if signature not in sound]
-    if not errors:  # of a file that could not be read, some defs may be missing
+    if readable:  # else some defs may be missing
         review(source, sound, wrong, report)
     return module
 

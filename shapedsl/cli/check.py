@@ -12,14 +12,20 @@ from ..diagnostics import Diagnostic, Edit, Report, Severity, Source
 from .common import STANDARD_INPUT, const_option, exit_code, fail, format_option, read_source, say, show, write_file
 
 _HIDDEN = 8  # mistakes of one statement that may hide each other
+_ALONE = 50  # fixes that are tried one by one where they do not go together
 _ROUNDS = 20  # of fixing and reading again: one fix may bring the next mistake of a statement to light
 
 
 @click.command("check", short_help="Report everything that is wrong with .shapes files.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @format_option
-@click.option("--strict", is_flag=True, help="Count warnings as findings.")
-@click.option("--fix", is_flag=True, help="Apply the fixes that cannot change which sizes are accepted.")
+@click.option("--strict", is_flag=True, help="Count warnings, and what is undecided, as findings: exit with 1.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Apply the fixes that cannot change which sizes are accepted: slips of spelling, and constraints that "
+    "follow from others.",
+)
 @const_option
 def command(files: tuple[str, ...], format_: str, strict: bool, fix: bool, consts: Mapping[str, int]) -> None:
     """Report everything that is wrong with .shapes files, in one run.
@@ -63,8 +69,7 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
     for remaining in range(_ROUNDS if fix else 0, -1, -1):
         report = Report()
         specs = len(pipeline.check(source, report, consts=consts, base=base).signatures)
-        chosen = _fixes(report, source) if remaining else []
-        chosen = [edits for edits in chosen if _helps(source, edits, consts, base)]
+        chosen = _helpful(source, _fixes(report, source), consts, base) if remaining else []
         if not chosen:
             break
         fixed += len(chosen)
@@ -77,6 +82,30 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
             report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
             fixed = 0
     return specs, report, fixed
+
+
+def _helpful(
+    source: Source, fixes: list[tuple[Severity, tuple[Edit, ...]]], consts: Mapping[str, int], base: Path
+) -> list[tuple[Edit, ...]]:
+    """Returns the edits that mend something: of errors, one by one, else those of warnings, if they break nothing."""
+    mending = [edits for severity, edits in fixes if severity is Severity.ERROR and _helps(source, edits, consts, base)]
+    if mending:
+        return mending
+    tidying = [edits for severity, edits in fixes if severity is not Severity.ERROR]
+    if _is_harmless(source, tidying, consts, base):
+        return tidying
+    return [edits for edits in tidying[:_ALONE] if _is_harmless(source, [edits], consts, base)][:1]
+
+
+def _is_harmless(
+    source: Source, fixes: list[tuple[Edit, ...]], consts: Mapping[str, int], base: Path
+) -> bool:
+    """Returns whether ``fixes`` together bring no error."""
+    edited = Source(source.name, _apply(source.text, [edit for edits in fixes for edit in edits]))
+    before, after = Report(), Report()
+    pipeline.check(source, before, consts=consts, base=base)
+    pipeline.check(edited, after, consts=consts, base=base)
+    return len(after.errors) <= len(before.errors)
 
 
 def _helps(source: Source, edits: tuple[Edit, ...], consts: Mapping[str, int], base: Path) -> bool:
@@ -119,9 +148,9 @@ def _place(diagnostic: Diagnostic) -> tuple[bool, str, int]:
     return (False, "", 0) if span is None else (True, span.source.name, span.start)
 
 
-def _fixes(report: Report, source: Source) -> list[tuple[Edit, ...]]:
-    """Returns the edits of each safe fix in ``source``; of overlapping ones, the first."""
-    chosen: list[tuple[Edit, ...]] = []
+def _fixes(report: Report, source: Source) -> list[tuple[Severity, tuple[Edit, ...]]]:
+    """Returns the edits of each safe fix in ``source``, and how bad its finding is; of overlapping ones, the first."""
+    chosen: list[tuple[Severity, tuple[Edit, ...]]] = []
     taken: list[tuple[int, int]] = []
     for diagnostic in report:
         if diagnostic.fix is None or not diagnostic.fix.safe or not diagnostic.fix.edits:
@@ -131,7 +160,7 @@ def _fixes(report: Report, source: Source) -> list[tuple[Edit, ...]]:
         inside = all(edit.span.source is source for edit in edits)
         clear = all(end < left or right < start for start, end in ranges for left, right in taken)
         if inside and clear:
-            chosen.append(edits)
+            chosen.append((diagnostic.severity, edits))
             taken += ranges
     return chosen
 

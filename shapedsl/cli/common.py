@@ -126,12 +126,12 @@ def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int
 
     Args:
         diagnostics: What was found.
-        strict: Whether warnings are findings.
+        strict: Whether warnings are findings, and what is undecided too.
     """
     found = list(diagnostics)
     undecided = any(d.code == "undecided" for d in found)
     counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
-    if any(d.severity in counted and d.code != "undecided" for d in found):
+    if any(d.severity in counted and (strict or d.code != "undecided") for d in found):
         return 1
     return 3 if undecided else 0
 

@@ -137,7 +137,7 @@ def report_redundant(found: Sequence[Redundant], fixes: Sequence[Fix | None], re
 
 
 def _text(constraint: Constraint) -> str:
-    return constraint.text or write_predicate(constraint.predicate)
+    return " ".join(constraint.text.split()) or write_predicate(constraint.predicate)
 
 
 def _cited(constraint: Constraint) -> str:

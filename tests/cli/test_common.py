@@ -19,7 +19,7 @@ E, W, N = Severity.ERROR, Severity.WARNING, Severity.NOTE
         ([(W, "ambiguous-multiple")], True, 1),
         ([(N, "ambiguous-multiple")], True, 0),
         ([(W, "undecided")], False, 3),
-        ([(W, "undecided")], True, 3),
+        ([(W, "undecided")], True, 1),
         ([(W, "undecided"), (W, "ambiguous-multiple")], False, 3),
         ([(W, "undecided"), (W, "ambiguous-multiple")], True, 1),
         ([(W, "undecided"), (E, "contradiction")], False, 1),
