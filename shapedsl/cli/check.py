@@ -97,9 +97,7 @@ def _helpful(
     return [edits for edits in tidying[:_ALONE] if _is_harmless(source, [edits], consts, base)][:1]
 
 
-def _is_harmless(
-    source: Source, fixes: list[tuple[Edit, ...]], consts: Mapping[str, int], base: Path
-) -> bool:
+def _is_harmless(source: Source, fixes: list[tuple[Edit, ...]], consts: Mapping[str, int], base: Path) -> bool:
     """Returns whether ``fixes`` together bring no error."""
     edited = Source(source.name, _apply(source.text, [edit for edits in fixes for edit in edits]))
     before, after = Report(), Report()

@@ -188,9 +188,7 @@ def _places(specs: Sequence[_Spec]) -> list[list[tuple[_Spec, int]]]:
 def _stands_in(signature: Signature, constraint: Constraint) -> bool:
     """Returns whether the text of ``constraint`` is in the file of ``signature``: an imported file has other readers."""
     return (
-        constraint.span is not None
-        and signature.span is not None
-        and constraint.span.source is signature.span.source
+        constraint.span is not None and signature.span is not None and constraint.span.source is signature.span.source
     )
 
 
@@ -288,7 +286,9 @@ class _Spec:
         constraint = self.entries[at]
         match constraint.predicate:
             case Compare(op=op, left=left, right=Const(value=0)) if op.name == ">=":
-                written_as_range = constraint.origin is Origin.DECLARED or "[" in (constraint.span.text if constraint.span else "")
+                written_as_range = constraint.origin is Origin.DECLARED or "[" in (
+                    constraint.span.text if constraint.span else ""
+                )
                 kinds = {v.name: v.kind for v in self.signature.variables}
                 return written_as_range and all(kinds.get(n) is not VariableKind.INT for n in free_vars(left))
             case _:

@@ -13,31 +13,31 @@ Before::
 After: ``contradiction`` with the core ``B <= 64; S >= 200``, each line labelled with what it asks of
 ``B``, and what to change.
 
-The core is deletion-minimal: without any one of its constraints no contradiction is found.
+Most specs are easy: propagation empties a range, or the smallest sizes that it leaves satisfy
+everything. The others are decided. The core is deletion-minimal: without any one of its constraints no
+contradiction is found. Where neither sizes nor a contradiction are found, the warning ``undecided``
+names the constraints that were too hard.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
 from ..diagnostics import Report, Span
-from ..ir import Compare, Const, Constraint, Origin, Predicate, Signature, Var, Variable
+from ..ir import COMPARISONS, Compare, Const, Constraint, Origin, Predicate, Signature, Var, Variable, VariableKind
 from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_predicate
 from .comparisons import FALSE
 from .components import components
-from .decide import find_sizes
+from .decide import Unknown, find_sizes, minimal_core
 from .domains import Contradiction, Domains
 from .facts import fact_of
+from .mend import mending
 from .predicates import simplify_predicate, split
 from .propagate import propagate
 from .signs import negative_dims
-
-WORK = 10_000  # units of `linear.Budget` for each group of constraints
-MOST_TRIALS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,26 @@ class Refutation:
 
     Attributes:
         core: The constraints at fault, in the order they were given.
-        variable: The variable for which nothing is left, where it is one.
+        stated: All that were given; empty: those of the signature.
     """
 
     core: tuple[Constraint, ...]
-    variable: str | None
+    stated: tuple[Constraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Constraints of which it is not known whether sizes satisfy them.
+
+    Attributes:
+        constraints: They have variables in common, and none with the others.
+        reason: Why it is not known.
+        domains: What `propagate` makes of everything.
+    """
+
+    constraints: tuple[Constraint, ...]
+    reason: str
+    domains: Domains
 
 
 def refute(signature: Signature, report: Report) -> Signature | None:
@@ -58,71 +73,67 @@ def refute(signature: Signature, report: Report) -> Signature | None:
 
     Args:
         signature: Resolved.
-        report: Receives ``contradiction``, unless ``negative-dim`` has told of it.
+        report: Receives ``contradiction``, unless ``negative-dim`` has told of it, and ``undecided``.
     """
     if any(negative_dims(signature)):
         return None
-    refutation = refutation_of(signature.variables, signature.constraints)
-    if refutation is None:
-        return signature
-    report_contradiction(refutation, signature, report)
-    return None
+    match examine(signature.variables, signature.constraints):
+        case Refutation() as refutation:
+            report_contradiction(refutation, signature, report)
+            return None
+        case Undecided() as undecided:
+            _report_undecided(undecided, signature, report)
+        case _:
+            pass
+    return signature
 
 
 def refutation_of(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | None:
     """Returns why no sizes satisfy ``constraints``, or None if no reason was found."""
-    found = refutation_or_domains(variables, constraints)
+    found = examine(variables, constraints)
     return found if isinstance(found, Refutation) else None
 
 
 def refutation_or_domains(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | Domains:
     """Returns why no sizes satisfy ``constraints``, or, if no reason was found, what `propagate` makes of them."""
-    search = _Search(tuple(variables), [split(simplify_predicate(constraint.predicate)) for constraint in constraints])
-    found = search.clash(range(len(constraints)))
-    if found is None:
-        return search.domains
-    core, variable = _minimal(found, search)
-    return Refutation(tuple(constraints[at] for at in core), variable)
+    found = examine(variables, constraints)
+    return found.domains if isinstance(found, Undecided) else found
 
 
-@dataclass(slots=True)
-class _Search:
-    """Looks for clashes among some of the constraints.
+def examine(variables: Iterable[Variable], constraints: Sequence[Constraint]) -> Refutation | Undecided | Domains:
+    """Returns why no sizes satisfy ``constraints``, why that is not known, or what `propagate` makes of them."""
+    variables = tuple(variables)
+    parts = [split(simplify_predicate(constraint.predicate)) for constraint in constraints]
+    owners = [owner for owner, mine in enumerate(parts) for _ in mine]
+    predicates = [part for mine in parts for part in mine]
 
-    Attributes:
-        variables: Their kinds count.
-        parts: Of each constraint, its canonical conjuncts.
-        trials: How many more clashes may be looked for.
-        domains: Where the last clash that was looked for was not found, what each variable can be.
-    """
+    def refuted(at: Iterable[int]) -> Refutation:
+        core = _minimal(variables, constraints, sorted({owners[each] for each in at}))
+        return Refutation(tuple(constraints[each] for each in core), tuple(constraints))
 
-    variables: tuple[Variable, ...]
-    parts: list[tuple[Predicate, ...]]
-    trials: int = MOST_TRIALS
-    domains: Domains = field(default_factory=Domains)
-
-    def clash(self, at: Iterable[int]) -> tuple[list[int], str | None] | None:
-        """Returns which of the constraints ``at`` clash, not necessarily minimal, and the variable of which nothing is left."""
-        self.trials -= 1
-        owners = [owner for owner in at for _ in self.parts[owner]]
-        predicates = [part for owner in at for part in self.parts[owner]]
-        for owner, predicate in zip(owners, predicates, strict=True):
-            if predicate == FALSE:
-                return [owner], None
-        try:
-            self.domains = propagate(self.variables, predicates)
-        except Contradiction as contradiction:
-            return sorted({owners[reason] for reason in contradiction.reasons}), contradiction.variable
-        if _smallest_fits(self.domains, predicates):
-            return None
-        for group in components(predicates):
-            if all(fact_of(predicates[each]) is not None for each in group):
-                continue  # what facts say about each other, `propagate` has seen
-            together = [predicates[each] for each in group]
-            names = {name for predicate in together for name in free_vars(predicate)}
-            if find_sizes([v for v in self.variables if v.name in names], together, work=WORK) is None:
-                return sorted({owners[each] for each in group}), None
-        return None
+    if FALSE in predicates:
+        return refuted([predicates.index(FALSE)])
+    try:
+        domains = propagate(variables, predicates)
+    except Contradiction as contradiction:
+        return refuted(contradiction.reasons)
+    if _smallest_fits(domains, predicates):
+        return domains
+    undecided: Undecided | None = None
+    for group in components(predicates):
+        if all(fact_of(predicates[each]) is not None for each in group):
+            continue  # what facts say about each other, `propagate` has seen
+        together = [predicates[each] for each in group]
+        names = {name for predicate in together for name in free_vars(predicate)}
+        match find_sizes([v for v in variables if v.name in names], together):
+            case None:
+                return refuted(group)
+            case Unknown(reason=reason) if undecided is None:
+                involved = dict.fromkeys(owners[each] for each in group)
+                undecided = Undecided(tuple(constraints[at] for at in involved), reason, domains)
+            case _:
+                pass
+    return undecided or domains
 
 
 def _smallest_fits(domains: Domains, predicates: Sequence[Predicate]) -> bool:
@@ -141,20 +152,29 @@ def _smallest_fits(domains: Domains, predicates: Sequence[Predicate]) -> bool:
         return False
 
 
-def _minimal(found: tuple[list[int], str | None], search: _Search) -> tuple[list[int], str | None]:
-    """Deletes constraints, many at once first, for as long as the others still clash."""
-    core, variable = found
-    size = len(core) // 2
-    while size:
-        for start in range(len(core), 0, -size):
-            gone = set(core[max(0, start - size) : start])
-            if not gone or search.trials < 0:
-                continue
-            without = search.clash([at for at in core if at not in gone])
-            if without is not None:
-                core, variable = without
-        size //= 2
-    return core, variable
+def _minimal(variables: Sequence[Variable], constraints: Sequence[Constraint], clash: Sequence[int]) -> list[int]:
+    """Returns the constraints of a smallest clash among those ``clash``, what was assumed before what was declared."""
+    if len(clash) < 2:
+        return list(clash)
+    order = sorted(clash, key=lambda at: (_RANK[constraints[at].origin], at))
+    found = minimal_core(variables, [constraints[at].predicate for at in order])
+    if found is not None:
+        return sorted(order[at] for at in found)
+    core = list(clash)  # the engine does not see what propagation sees
+    for at in reversed(order):
+        without = [other for other in core if other != at]
+        parts = [part for other in without for part in split(simplify_predicate(constraints[other].predicate))]
+        try:
+            propagate(variables, parts)
+        except Contradiction:
+            core = without
+    return core
+
+
+_RANK = {Origin.WHERE: 0, Origin.DECLARED: 1, Origin.DIM: 2}
+
+
+# ------------------------------------------------------------------------------------- findings
 
 
 def report_contradiction(
@@ -168,24 +188,61 @@ def report_contradiction(
         report: Receives the finding.
         notes: What else was assumed.
     """
-    core = sorted(refutation.core, key=lambda c: c.origin is not Origin.WHERE)  # the first `where` is the main line
     stated = [c for c in signature.constraints if c.origin is not Origin.DIM or c in refutation.core]
-    annotations: list[tuple[Span | None, str]] = [(c.span, _label(c)) for c in core]
-    lets: dict[tuple[Span, str], None] = dict.fromkeys(note for c in refutation.core for note in c.notes)
-    spans = {span for span, _ in annotations}
-    annotations += [note for note in lets if note[0] not in spans]
-    main = next((at for at, (span, _) in enumerate(annotations) if span is not None), 0)
+    main, *others = _lines_of(refutation.core)
+    mend = mending(refutation.core, refutation.stated or signature.constraints, signature.variables)
     report.error(
         "contradiction",
         "no shape satisfies this spec",
-        at=annotations[main][0] or signature.span,
-        label=annotations[main][1],
-        also=[*annotations[:main], *annotations[main + 1 :]],
-        note=[*notes, *_kind_notes(refutation, signature)],
-        help=_help(refutation, signature),
-        core=[c.text or write_predicate(c.predicate) for c in refutation.core],
+        at=main[0] or signature.span,
+        label=main[1],
+        also=others,
+        note=[*notes, *(f"{name} is a size, so {name} >= 0" for name in _sizes_needed(refutation, signature))],
+        help=mend.help,
+        fix=mend.fix,
+        core=[_text(c) for c in refutation.core],
         core_of=len(stated),
     )
+
+
+def _report_undecided(undecided: Undecided, signature: Signature, report: Report) -> None:
+    main, *others = _lines_of(undecided.constraints)
+    names = sorted({name for c in undecided.constraints for name in free_vars(c.predicate)})
+    open_ = [name for name in names if undecided.domains.domain(name).high == inf]
+    if open_:
+        cure = (
+            f"bound {_listed(open_)}, as in `dim {', '.join(open_)} in [0, 4096]`: of bounded sizes more can be decided"
+        )
+    else:
+        cure = f"bound {_listed(names)} more tightly, or split what is multiplied into simpler assumptions"
+    report.warning(
+        "undecided",
+        "could not decide whether any shape satisfies this spec",
+        at=main[0] or signature.span,
+        label=main[1],
+        also=others,
+        note=undecided.reason,
+        help=cure,
+    )
+
+
+def _lines_of(constraints: Iterable[Constraint]) -> list[tuple[Span | None, str]]:
+    """Returns where ``constraints`` and their lets stand, with what they ask for; the first `where` comes first."""
+    ordered = sorted(constraints, key=lambda c: c.origin is not Origin.WHERE)
+    lines: list[tuple[Span | None, str]] = [(c.span, _label(c)) for c in ordered]
+    lets = dict.fromkeys(note for c in ordered for note in c.notes)
+    spans = {span for span, _ in lines}
+    lines += [note for note in lets if note[0] not in spans]
+    main = next((at for at, (span, _) in enumerate(lines) if span is not None), 0)
+    return [lines[main], *lines[:main], *lines[main + 1 :]]
+
+
+def _text(constraint: Constraint) -> str:
+    return " ".join(constraint.text.split()) or write_predicate(constraint.predicate)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _label(constraint: Constraint) -> str:
@@ -197,74 +254,19 @@ def _label(constraint: Constraint) -> str:
     return f"{verb} {write_predicate(predicate)}"
 
 
-def _kind_notes(refutation: Refutation, signature: Signature) -> Iterable[str]:
-    """Says that a size is never negative where nothing in the core does."""
-    variable = signature.variable(refutation.variable) if refutation.variable else None
-    if variable is not None and variable.kind.value != "int":
-        lows, _ = _bounds(refutation, variable.name)
-        highs = _bounds(refutation, variable.name)[1]
-        if not lows and highs and max(high for _, high in highs) < 0:
-            yield f"{variable.name} is a size, so {variable.name} >= 0"
-
-
-def _bounds(refutation: Refutation, name: str) -> tuple[list[tuple[Constraint, int]], list[tuple[Constraint, int]]]:
-    """Returns the lower and the upper bounds that single constraints of the core give ``name``."""
-    lows: list[tuple[Constraint, int]] = []
-    highs: list[tuple[Constraint, int]] = []
-    for constraint in refutation.core:
-        for part in split(simplify_predicate(constraint.predicate)):
-            fact = fact_of(part)
-            if fact is not None and fact[0] == name:
-                if fact[1].low > -inf:
-                    lows.append((constraint, int(fact[1].low)))
-                if fact[1].high < inf:
-                    highs.append((constraint, int(fact[1].high)))
-    return lows, highs
-
-
-def _help(refutation: Refutation, signature: Signature) -> list[str]:
-    """Returns how to mend it: where one lower and one upper bound cross, to which number each could move."""
-    name = refutation.variable
-    if name is not None and len(refutation.core) == 2:
-        lows, highs = _bounds(refutation, name)
-        if len(lows) == 1 and len(highs) == 1 and lows[0][1] > highs[0][1]:
-            (lower, low), (upper, high) = lows[0], highs[0]
-            modulus, residue = _residue(signature, name)
-            low, high = low + (residue - low) % modulus, high - (high - residue) % modulus
-            wished = (_move(upper, name, low, "raise", "upper"), _move(lower, name, high, "lower", "lower"))
-            moves = sorted((move for move in wished if move), key=lambda move: move.startswith("use"))
-            if moves:
-                return [", or ".join(moves).replace(", or use ", ", or ", moves[0].startswith("use"))]
-    if len(refutation.core) > 1:
-        return ["change or delete one of these constraints"]
-    return ["delete this constraint"]
-
-
-def _residue(signature: Signature, name: str) -> tuple[int, int]:
-    """Returns the modulus and residue that some declaration gives ``name``."""
-    for constraint in signature.constraints:
-        fact = fact_of(simplify_predicate(constraint.predicate))
-        if fact is not None and fact[0] == name and fact[2] > 1:
-            return fact[2], fact[3]
-    return 1, 0
-
-
-def _move(constraint: Constraint, name: str, value: int, verb: str, end: str) -> str | None:
-    """Returns the change of ``constraint`` under which ``name`` may be ``value``."""
-    if constraint.origin is Origin.DIM:
-        return None
-    if constraint.origin is Origin.DECLARED:
-        return f"{verb} {name}'s {end} bound to {value}"
-    match constraint.predicate:
-        case Compare(op=op, left=left, right=Const(value=number)) if set(free_vars(left)) == {name}:
-            try:
-                new = evaluate(left, {name: value}) + {">": -1, "<": 1}.get(op.name, 0)
-            except ZeroDivisionError:
-                return None
-            text, changes = re.subn(rf"(?<=[\s=<>]){number}$", str(new), constraint.text)
-            return f"use {text}" if changes else None
-        case _:
-            return None
+def _sizes_needed(refutation: Refutation, signature: Signature) -> Iterator[str]:
+    """Yields the variables of the core without whose sign there would be no contradiction."""
+    predicates = [constraint.predicate for constraint in refutation.core]
+    names = {name for predicate in predicates for name in free_vars(predicate)}
+    variables = [v for v in signature.variables if v.name in names]
+    sizes = [v.name for v in variables if v.kind is not VariableKind.INT and not v.variadic]
+    if not sizes or any(simplify_predicate(predicate) == FALSE for predicate in predicates):
+        return
+    signs = [Compare(COMPARISONS[">="], Var(name), Const(0)) for name in sizes]
+    ints = [replace(v, kind=VariableKind.INT) if v.name in sizes else v for v in variables]
+    for at in minimal_core(ints, [*predicates, *signs]) or ():
+        if at >= len(predicates):
+            yield sizes[at - len(predicates)]
 
 
 def predicates_of(constraints: Iterable[Constraint]) -> list[Predicate]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ...diagnostics import Edit, Fix, Source
 from ...ir import Compare, Constraint, Origin
@@ -139,13 +140,17 @@ class _Text:
         """Deletes a ``where``, and its line if it has one; a body keeps something to say."""
         line = self.lines[where.line]
         if line.tokens[0] is not where.keyword:
-            return Fix("delete the `where`", (Edit(self.source.span(where.keyword.start, where.end), "..."),), safe=True)
+            return Fix(
+                "delete the `where`", (Edit(self.source.span(where.keyword.start, where.end), "..."),), safe=True
+            )
         if line.column and self._is_first_of_empty(where):
             return Fix("delete the line", (Edit(self.source.span(where.keyword.start, where.end), "..."),), safe=True)
         text = self.source.text
         start = text.rfind("\n", 0, where.keyword.start) + 1
         end = text.find("\n", line.comment.end if line.comment is not None else where.end)
-        return Fix("delete the line", (Edit(self.source.span(start, len(text) if end < 0 else end + 1), ""),), safe=True)
+        return Fix(
+            "delete the line", (Edit(self.source.span(start, len(text) if end < 0 else end + 1), ""),), safe=True
+        )
 
     def _is_first_of_empty(self, where: _Where) -> bool:
         """Returns whether the body of ``where`` loses all of its lines, and this is the first."""
@@ -305,7 +310,7 @@ def _chain(
 ) -> tuple[str | None, int]:
     """Returns ``a < b < c`` without some of its links."""
     bounds = [-1, *signs, len(tokens)]
-    sides = [tokens[left + 1 : right] for left, right in zip(bounds, bounds[1:], strict=False)]
+    sides = [tokens[left + 1 : right] for left, right in pairwise(bounds)]
     runs: list[str] = []
     start: int | None = None  # the first side of a run of links that stay
     for link in range(len(signs) + 1):
@@ -318,9 +323,7 @@ def _chain(
     return (" and ".join(runs) if runs else None), number + len(signs)
 
 
-def _range(
-    tokens: Sequence[Token], opening: int, gone: set[int], number: int, text: str
-) -> tuple[str | None, int]:
+def _range(tokens: Sequence[Token], opening: int, gone: set[int], number: int, text: str) -> tuple[str | None, int]:
     """Returns ``size in [low, high]`` without one of its ends."""
     low, high = [end for end in _split(tokens[opening + 1 : -1], ",") if end][:2]
     left: list[tuple[str, Sequence[Token]]] = []
