@@ -28,11 +28,14 @@ from ..ir.taking import pads
 from .comparisons import FALSE
 from .decide import Refuted, Unknown, decide, find_sizes, minimal_core
 from .domains import Domains
-from .points import Points
+from .points import Points, corners
 from .regions import Region, Space, apart, space_of
 
 WORK = 20_000  # for each question
-MOST_PROOFS = 400  # of overlaps: each is cheap, but their number grows by the square
+MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
+
+
+MOST_EXPLAINED = 8  # alternatives for which the assumptions are looked for that make them take all
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Overlap:
 
     Attributes:
         at: Which.
-        earlier: The others, ascending.
+        earlier: The others, ascending, as far as they were looked for.
         witness: Sizes that the first of them takes, and that this one asks for too; sorted by name.
     """
 
@@ -136,9 +139,10 @@ class _Search:
         whole = next((rival for rival in rivals if not self.space.regions[rival].left_in(region.box)), None)
         if whole is not None:
             return self._explained(at, region, [whole])
-        self.points.try_corners(region.box)
-        if self.points.takes(at):
-            return None
+        for corner in corners(region.box):
+            self.points.add(corner)
+            if self.points.takes(at):
+                return None
         match self._find([*region.parts, *self._outside(rivals, region.box)]):
             case None:
                 return self._explained(at, region, rivals)
@@ -169,46 +173,54 @@ class _Search:
         later = self.space.regions[at]
         if not later.parts or pads(later.alternative) or later.alternative.keyword == "otherwise":
             return None
-        earlier = tuple(each for each in range(at) if each not in dead and self._overlaps(each, at))
+        rivals = [each for each in range(at) if each not in dead and self._may_overlap(each, at)]
+        earlier = [each for each in rivals if self._overlaps(each, at)]
+        if not earlier:
+            earlier = [each for each in rivals if self._shown_to_overlap(each, at)][:1]
         if not earlier:
             return None
         first = self.space.regions[earlier[0]]
-        together = [*self.space.parts, *first.parts, *later.parts, *self._before(earlier[0])]
+        before = [] if first.box is None else self._outside(self._rivals(earlier[0], first.box), first.box)
+        together = [*self.space.parts, *first.parts, *later.parts, *before]
         match decide(self.space.variables, together, FALSE, work=self.work):
             case Refuted(witness=witness):
-                return Overlap(at, earlier, witness)
+                return Overlap(at, tuple(earlier), witness)
             case _:  # what showed it, at least
-                return Overlap(at, earlier, self.points.shared_sizes(earlier[0], at))
+                return Overlap(at, tuple(earlier), self.points.shared_sizes(earlier[0], at))
 
-    def _overlaps(self, first: int, second: int) -> bool:
-        """Returns whether ``first`` takes sizes that ``second`` asks for, and sizes that it does not."""
+    def _may_overlap(self, first: int, second: int) -> bool:
+        """Returns whether the boxes leave it open that ``first`` and ``second`` overlap."""
         one, other = self.space.regions[first], self.space.regions[second]
         if one.box is None or other.box is None or one.alternative.keyword == "otherwise":
             return False
-        if apart(one.box, other.box) or not (left := other.left_in(one.box)):
+        return not apart(one.box, other.box) and other.left_in(one.box) != ()
+
+    def _overlaps(self, first: int, second: int) -> bool:
+        """Returns whether ``first`` is known to take sizes that ``second`` asks for, and sizes that it does not."""
+        return self.points.shares(first, second) and self.points.differs(first, second)
+
+    def _shown_to_overlap(self, first: int, second: int) -> bool:
+        """Like `_overlaps`, and looks for such sizes."""
+        one, other = self.space.regions[first], self.space.regions[second]
+        if one.box is None or other.box is None:
             return False
-        if not self.points.shares(first, second):
-            self.points.try_corners(one.box, other.box)
-        for shown, parts in (
-            (self.points.shares, other.parts),
-            (self.points.differs, (Not(left[0] if len(left) == 1 else And(left)),)),
-        ):
+        for corner in corners(one.box, other.box):
+            self.points.add(corner)
+            if self._overlaps(first, second):
+                return True
+        before = self._outside(self._rivals(first, one.box), one.box)
+        for shown, parts in ((self.points.shares, other.parts), (self.points.differs, (other.outside(one.box),))):
             if shown(first, second):
                 continue
             if self.proofs <= 0:
                 self.undecided[second] = None
                 return False
             self.proofs -= 1
-            match self._find([*one.parts, *parts, *self._before(first)]):
-                case None:
-                    return False
-                case Unknown():
-                    self.undecided[second] = None
-                    return False
-                case _ if not shown(first, second):  # an earlier one, of which not all is known, may take them
-                    return False
-                case _:
-                    pass
+            found = self._find([*one.parts, *parts, *before])
+            if isinstance(found, Unknown):
+                self.undecided[second] = None
+            if not shown(first, second):
+                return False
         return True
 
     def _rivals(self, at: int, box: Domains) -> list[int]:
@@ -219,11 +231,6 @@ class _Search:
             for each, region in enumerate(regions)
             if region.exact and region.box is not None and not apart(region.box, box)
         ]
-
-    def _before(self, at: int) -> list[Predicate]:
-        """Returns that no alternative before ``at`` asks for the sizes that ``at`` asks for."""
-        box = self.space.regions[at].box
-        return [] if box is None else self._outside(self._rivals(at, box), box)
 
     def _outside(self, rivals: Iterable[int], box: Domains) -> list[Predicate]:
         return [self.space.regions[rival].outside(box) for rival in rivals]
@@ -239,12 +246,28 @@ class _Search:
         """Returns alternative ``at`` as unreachable, and a minimal set of what makes it so."""
         stated = [*self.space.given, *region.conditions]
         predicates = [constraint.predicate for constraint in stated]
-        if region.box is not None and len(rivals) > 1:  # what the box says makes their negations short
-            core = self._core([*predicates, *self._outside(rivals, region.box)])
-            rivals = [rivals[each - len(stated)] for each in core if each >= len(stated)]
+        if region.box is not None and len(rivals) > 1:
+            rivals = self._needed(at, region, region.box, rivals)
+        if len(rivals) > MOST_EXPLAINED:
+            return Unreachable(at, tuple(rivals), ())
         core = self._core([*predicates, *(Not(And(self.space.regions[rival].parts)) for rival in rivals)])
         taken_by = tuple(rivals[each - len(stated)] for each in core if each >= len(stated))
         return Unreachable(at, taken_by, tuple(stated[each] for each in core if each < len(stated)))
+
+    def _needed(self, at: int, region: Region, box: Domains, rivals: Sequence[int]) -> Sequence[int]:
+        """Returns a minimal set of ``rivals`` that take all that ``at`` asks for."""
+        if len(self.points.needed(at, rivals)) < len(rivals) / 2:  # few are: the proof itself tells which
+            core = self._core([*self.space.parts, *region.parts, *self._outside(rivals, box)])
+            fixed = len(self.space.parts) + len(region.parts)
+            return [rivals[each - fixed] for each in core if each >= fixed]
+        kept = list(rivals)
+        for rival in reversed(rivals):
+            without = [each for each in kept if each != rival]
+            if self.proofs > 0 and rival not in self.points.needed(at, kept):
+                self.proofs -= 1
+                if self._find([*region.parts, *self._outside(without, box)]) is None:
+                    kept = without
+        return kept
 
     def _core(self, predicates: Sequence[Predicate]) -> Sequence[int]:
         core = minimal_core(self.space.variables, predicates, work=self.work)
