@@ -7,7 +7,7 @@ import sys
 
 from .measure import Row
 
-ALL = ("start", "tree", "stages", "lowering")
+ALL = ("start", "tree", "stages", "deciding", "checking", "lowering")
 
 
 def line(row: Row) -> str:

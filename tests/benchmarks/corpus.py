@@ -31,7 +31,7 @@ def decode_{i}(ids: int64[B, 1], past: [(float16[B, 8, P, 64], float16[B, 8, P, 
     """\
 def pool_{i}(image: floating[B, 3, 2 * H, 2 * W], sizes: {{"h": Scalar, "w": Scalar}} = _) -> floating[B, 3, H, W]:
     dim H, W in [1, {bound}] multiple of 4
-    where H == W or H * W <= 65536
+    where H == W or H * W <= 16 * {bound}
 """,
 )
 
@@ -40,3 +40,21 @@ def specs(count: int) -> str:
     """Returns a file of ``count`` specs."""
     head = "language 1\n\ndim B in [1, 1024] hint 8\ndim D hint 64\n\n"
     return head + "\n".join(_KINDS[i % len(_KINDS)].format(i=i, bound=32 + i % 200) for i in range(count))
+
+
+def cases(count: int) -> str:
+    """Returns a spec with ``count`` cases over four variables: none overlap, and none is missing.
+
+    Args:
+        count: A multiple of 4, or one short of it by 2: then the last cases are broader.
+    """
+    parts = ("S % 8 == 0, T <= 64", "S % 8 == 0, T >= 65", "S % 8 != 0, H * T <= 4096", "S % 8 != 0, H * T > 4096")
+    lines = []
+    for at in range(count):
+        low = 1 + 8 * (at // 4)
+        limits = f"B in [{low}, {low + 7}]" if at // 4 < count // 4 else f"B >= {low}"
+        rest = parts[at % 4] if at // 4 < count // 4 else parts[2 * (at % 4)][:10]
+        lines.append(f"    case part_{at}: {limits}, {rest}\n")
+    most = 8 * (count // 4) if count % 4 == 0 else 4096
+    head = "language 1\n\ndef attend(q: Tensor[B, H, S], k: Tensor[B, H, T]):\n"
+    return f"{head}    dim B in [1, {most}]\n    dim S, T, H in [1, 4096]\n" + "".join(lines)

@@ -260,7 +260,17 @@ def z3_solver(
     variables: Sequence[Variable], predicates: Sequence[Predicate], *, effort: int = Z3_EFFORT
 ) -> tuple[Any, dict[str, Any]]:
     """Returns a solver that was told ``predicates``, and its unknowns by name."""
+    solver, formulas, unknowns = z3_formulas(variables, predicates, effort=effort)
+    solver.add(*formulas)
+    return solver, unknowns
+
+
+def z3_formulas(
+    variables: Sequence[Variable], predicates: Sequence[Predicate], *, effort: int = Z3_EFFORT
+) -> tuple[Any, list[Any], dict[str, Any]]:
+    """Returns a solver that knows what quotients and sizes are, a formula for each predicate, and the unknowns."""
     z3: Any = import_module("z3")
+
     solver = z3.Solver()
     solver.set("rlimit", effort)
     kinds = {variable.name: variable.kind for variable in variables}
@@ -270,11 +280,9 @@ def z3_solver(
         if kinds.get(name, VariableKind.INT) is not VariableKind.INT:
             solver.add(unknown >= 0)
     translation = _Z3(z3, unknowns)
-    for predicate in predicates:
-        formula = translation.true(predicate)
-        solver.add(*translation.definitions, formula)
-        translation.definitions.clear()
-    return solver, unknowns
+    formulas = [translation.true(predicate) for predicate in predicates]
+    solver.add(*translation.definitions)
+    return solver, formulas, unknowns
 
 
 class _Z3:
