@@ -14,19 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from math import gcd
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, cast
 
 from .. import pipeline
 from ..diagnostics import Report, ShapeError, Source
-from ..ir import And, Constraint, Predicate, Signature, Size, Variable
-from ..ir.variadic import expand_constraint, splice
+from ..ir import COMPARISONS, Alternative, And, Compare, Const, Constraint, Predicate, Signature, Size, Variable
+from ..ir.taking import asked_by, negation
+from ..ir.variadic import expand_constraint
 from ..ir.walk import free_vars
 from ..ir.write import write_predicate
 from ..surface.symbols import Predicate as PredicateObject
 from ..surface.symbols import Symbol
 
 if TYPE_CHECKING:
-    from ..normalize.decide import Verdict
+    from ..normalize.decide import Range, Verdict
 
 Verdicts: TypeAlias = Literal["proved", "refuted", "unknown"]
 Sizes: TypeAlias = "dict[str, int | tuple[int, ...]]"
@@ -67,10 +69,12 @@ class Answer:
     def __bool__(self) -> bool:
         return self.verdict == "proved"
 
+    def sizes(self) -> str:
+        """Returns the witness as text: ``B = 4, batch = (2, 3)``."""
+        return ", ".join(f"{name} = {_written(size)}" for name, size in self._witness)
+
     def __str__(self) -> str:
-        details = self.reason or "; ".join(self.core)
-        if self.verdict == "refuted":
-            details = ", ".join(f"{name} = {_written(size)}" for name, size in self._witness)
+        details = self.sizes() or self.reason or "; ".join(self.core)
         return f"{self.verdict}: {details}" if details else self.verdict
 
 
@@ -98,22 +102,26 @@ class SizeRange:
         return f"{ends}, {self.residue} modulo {self.modulus}" if self.modulus > 1 else ends
 
 
-def ask(signature: Signature, question: str | PredicateObject) -> Answer:
-    """Returns whether ``signature`` implies ``question``.
+def ask(signature: Signature, question: str | PredicateObject, *, case: str | None = None) -> Answer:
+    """Returns whether ``signature``, or one case of it, implies ``question``.
 
     Raises:
-        ShapeError: ``unknown-name``, ``maybe-zero-divisor``, or the text is no predicate.
+        ShapeError: ``unknown-case``, ``unknown-name``, ``maybe-zero-divisor``, or the text is no predicate.
         TypeError: It is no text, nor a predicate object.
     """
     if isinstance(question, PredicateObject):
         question = question.text
-    if not isinstance(question, str):
+    if not isinstance(cast("object", question), str):
         raise TypeError(f"a question is text or a predicate such as B < 32, not {type(question).__name__}")
+    signature, exact = within(signature, case)
     report = Report()
     predicate = pipeline.read_question(Source("<question>", question), signature, report)
     report.raise_errors()
     assert predicate is not None
-    return answer(signature, predicate)
+    found = answer(signature, predicate)
+    if found.verdict == "refuted" and not exact:
+        return Answer("unknown", reason=f"it fails at {found.sizes()}, but an earlier bucket may take these sizes")
+    return found
 
 
 def answer(signature: Signature, question: Predicate) -> Answer:
@@ -125,7 +133,10 @@ def answer(signature: Signature, question: Predicate) -> Answer:
         return _answer(at_lengths(signature, fixed), _question_at(question, fixed))
     for lengths in _structures(open_):
         found = _answer(at_lengths(signature, {**fixed, **lengths}), _question_at(question, {**fixed, **lengths}))
-        if found.verdict != "proved":
+        if found.verdict == "refuted":
+            empty = [(name, ()) for name, length in lengths.items() if not length]
+            return replace(found, _witness=tuple(sorted([*found._witness, *empty])))
+        if found.verdict == "unknown":
             return found
     whole = _answer(at_lengths(signature, fixed), _question_at(question, fixed))
     if whole.verdict == "proved":
@@ -141,8 +152,8 @@ def _answer(signature: Signature, question: Predicate) -> Answer:
     verdict: Verdict = decide(signature.variables, given, question, core=True)
     match verdict:
         case Proved(core=core):
-            clash = contradiction(signature)
-            if clash and not isinstance(clash, str):
+            clash, _ = contradiction(signature)
+            if clash:
                 return Answer("proved", clash, "no shape satisfies the spec, so everything follows")
             return Answer("proved", in_order(signature.constraints[at] for at in core))
         case Refuted(witness=witness):
@@ -152,17 +163,18 @@ def _answer(signature: Signature, question: Predicate) -> Answer:
             return Answer("unknown", reason=unknown.reason)
 
 
-def range_of(signature: Signature, size: str | Symbol) -> SizeRange:
-    """Returns the tightest range and residue of ``size`` that is proved.
+def range_of(signature: Signature, size: str | Symbol, *, case: str | None = None) -> SizeRange:
+    """Returns the tightest range and residue of ``size`` that is proved, of a case where one is named.
 
     Raises:
-        ShapeError: ``contradiction``; ``unknown-name``, ``maybe-zero-divisor``, or the text is no size.
+        ShapeError: ``contradiction``, ``unknown-case``; ``unknown-name``, ``maybe-zero-divisor``, or the text is no size.
         TypeError: It is no text, nor a size object.
     """
     if isinstance(size, Symbol):
         size = size.text
-    if not isinstance(size, str):
+    if not isinstance(cast("object", size), str):
         raise TypeError(f"a range is asked of text or a size such as 2 * B + 1, not {type(size).__name__}")
+    signature, _ = within(signature, case)
     report = Report()
     read = pipeline.read_size(Source("<question>", size), signature, report)
     report.raise_errors()
@@ -178,10 +190,15 @@ def size_range(signature: Signature, size: Size) -> SizeRange | None:
     from ..normalize.decide import range_of as decided_range
 
     fixed = dict(signature.ranks)
-    signature = at_lengths(signature, fixed)
-    given = [constraint.predicate for constraint in signature.constraints]
-    found = decided_range(signature.variables, given, splice(size, fixed))
-    return None if found is None else SizeRange(found.low, found.high, found.modulus, found.residue, found.exact)
+    written = at_lengths(signature, fixed)
+    given = [constraint.predicate for constraint in written.constraints]
+    ranges: list[Range] = []
+    for each in _sizes_at(size, fixed):
+        found = decided_range(written.variables, given, each)
+        if found is None:
+            return None
+        ranges.append(found)
+    return _hull(ranges) if ranges else SizeRange(None, None)
 
 
 def core(signature: Signature) -> list[str]:
@@ -190,23 +207,23 @@ def core(signature: Signature) -> list[str]:
     Raises:
         ShapeError: ``undecided``: neither was found.
     """
-    clash = contradiction(signature)
-    if isinstance(clash, str):
+    clash, reason = contradiction(signature)
+    if reason:
         report = Report()
         report.error(
             "undecided",
             f"could not decide whether any shape satisfies `{signature.name}`",
             at=signature.span,
-            note=clash,
+            note=reason,
         )
         report.raise_errors()
     return texts(clash)
 
 
-def contradiction(signature: Signature) -> tuple[Constraint, ...] | str:
+def contradiction(signature: Signature) -> tuple[tuple[Constraint, ...], str]:
     """Returns the constraints of ``signature`` that exclude each other, in the file's order; or why that is unknown.
 
-    None of them: some shape satisfies it.
+    Neither: some shape satisfies it.
     """
     from ..normalize.decide import Unknown, find_sizes, minimal_core
     from ..normalize.refute import refutation_of
@@ -214,16 +231,33 @@ def contradiction(signature: Signature) -> tuple[Constraint, ...] | str:
     signature = at_lengths(signature, dict(signature.ranks))
     refutation = refutation_of(signature.variables, signature.constraints)  # what `check` says
     if refutation is not None:
-        return in_order(refutation.core)
+        return in_order(refutation.core), ""
     predicates = [constraint.predicate for constraint in signature.constraints]
     match find_sizes(signature.variables, predicates):
         case None:
             chosen = minimal_core(signature.variables, predicates) or range(len(predicates))
-            return in_order(signature.constraints[at] for at in chosen)
+            return in_order(signature.constraints[at] for at in chosen), ""
         case Unknown(reason=reason):
-            return reason
+            return (), reason
         case _:
-            return ()
+            return (), ""
+
+
+def reasons(signature: Signature, fact: Predicate) -> tuple[Constraint, ...] | None:
+    """Returns a minimal set of constraints that ``fact`` follows from, in the file's order; None if none was found.
+
+    Args:
+        signature: Some shape satisfies it.
+        fact: Of one variable.
+    """
+    from ..normalize.decide import Proved, decide
+
+    given = [constraint.predicate for constraint in signature.constraints]
+    match decide(signature.variables, given, fact, core=True):
+        case Proved(core=core):
+            return in_order(signature.constraints[at] for at in core)
+        case _:
+            return None
 
 
 def raise_contradiction(signature: Signature) -> NoReturn:
@@ -234,23 +268,65 @@ def raise_contradiction(signature: Signature) -> NoReturn:
     """
     from ..normalize.refute import Refutation, report_contradiction
 
-    clash = contradiction(signature)
     report = Report()
-    report_contradiction(Refutation(() if isinstance(clash, str) else clash, None), signature, report)
+    report_contradiction(Refutation(contradiction(signature)[0]), signature, report)
     raise ShapeError(report)
 
 
 # -------------------------------------------------------------------------------------- parts
 
 
+def is_size(question: str) -> bool:
+    """Whether ``question`` is an expression, of which a range can be asked, and no predicate."""
+    from ..frontends.text.questions import is_size
+
+    return is_size(question)
+
+
+def within(signature: Signature, case: str | None) -> tuple[Signature, bool]:
+    """Returns what may be assumed where ``case`` is taken: its own predicates, and that no earlier one is.
+
+    Returns:
+        Also whether all that satisfies it is taken: not where an alternative chooses among too many
+        joint members of buckets for all of them to be written out.
+
+    Raises:
+        ShapeError: ``unknown-case``.
+    """
+    if case is None:
+        return signature, True
+    report = Report()
+    position = pipeline.alternative_at(signature, case, report)
+    report.raise_errors()
+    assert position is not None
+    own = asked_by(signature.alternatives[position])
+    constraints, exact = [*signature.constraints, *own.conditions], own.exact
+    for earlier in signature.alternatives[:position]:
+        if asked_by(earlier).exact:
+            constraints.append(Constraint(negation(earlier), text=_refusal(earlier), span=earlier.span))
+        else:
+            exact = False
+    return replace(signature, constraints=tuple(constraints), alternatives=()), exact
+
+
+def _refusal(alternative: Alternative) -> str:
+    """Returns that ``alternative`` is not taken, for a core."""
+    if alternative.name or not alternative.buckets:
+        return f"not {alternative.name or alternative.keyword}"
+    return f"no bucket takes {', '.join(bucket.variable for bucket in alternative.buckets)}"
+
+
 def texts(constraints: Iterable[Constraint]) -> list[str]:
-    """Returns ``constraints`` as the user wrote them; one that stands for several dims once."""
-    return list(dict.fromkeys(c.text or write_predicate(c.predicate) for c in constraints))
+    """Returns ``constraints`` as the user wrote them."""
+    return [c.text or write_predicate(c.predicate) for c in constraints]
 
 
 def in_order(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """Returns ``constraints`` as they stand in the file; those without a place, or of another file, first."""
-    listed = list(constraints)
+    """Returns ``constraints`` as they stand in the file; those without a place, or of another file, first.
+
+    One that was written out for several dims comes once.
+    """
+    listed = list({(texts([c])[0], c.span): c for c in constraints}.values())
     last = next((c.span.source for c in reversed(listed) if c.span is not None), None)
 
     def place(constraint: Constraint) -> tuple[bool, int]:
@@ -285,6 +361,28 @@ def _question_at(question: Predicate, lengths: Mapping[str, int]) -> Predicate:
         return question
     parts = tuple(each.predicate for each in expand_constraint(Constraint(question), lengths))
     return parts[0] if len(parts) == 1 else And(parts)
+
+
+def _sizes_at(size: Size, lengths: Mapping[str, int]) -> list[Size]:
+    """Returns ``size`` for each dim of the variadics of ``lengths`` that it speaks of one by one."""
+    if not lengths:
+        return [size]
+    asked = Constraint(Compare(COMPARISONS["=="], size, Const(0)))
+    return [each.predicate.left for each in expand_constraint(asked, lengths) if isinstance(each.predicate, Compare)]
+
+
+def _hull(ranges: Sequence[Range]) -> SizeRange:
+    """Returns what all of ``ranges`` lie in."""
+    lows, highs = [each.low for each in ranges], [each.high for each in ranges]
+    first = ranges[0].residue
+    modulus = gcd(*(number for each in ranges for number in (each.modulus, each.residue - first)))
+    return SizeRange(
+        None if None in lows else min(low for low in lows if low is not None),
+        None if None in highs else max(high for high in highs if high is not None),
+        modulus,
+        first % modulus if modulus else first,
+        all(each.exact for each in ranges),
+    )
 
 
 def _structures(names: Sequence[str]) -> Iterator[dict[str, int]]:

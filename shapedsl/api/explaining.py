@@ -6,16 +6,33 @@ With sizes it also says which assumptions they satisfy and which alternative wou
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Span
-from ..ir import Alternative, Bucket, Compare, Const, Constraint, Mode, Origin, Predicate, Signature, Var, Variadic
+from ..ir import (
+    COMPARISONS,
+    OPERATORS,
+    Alternative,
+    Apply,
+    Bucket,
+    Compare,
+    Const,
+    Constraint,
+    Mode,
+    Origin,
+    Predicate,
+    Signature,
+    Size,
+    Var,
+    Variadic,
+)
 from ..ir.variadic import expand_alternative, expand_constraint
 from ..ir.walk import free_vars, holds
 from ..ir.write import write_predicate, write_signature
+from .asking import reasons
 
 if TYPE_CHECKING:
     from ..normalize import Facts, Normal
@@ -49,6 +66,7 @@ def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int | tupl
         _title(signature),
         _section("as read", write_signature(signature).splitlines()),
         _section("variables", _table(_variable_rows(normal.table))),
+        _section("where the ranges come from", _table(_range_rows(signature, normal))),
         _section("assumptions", _table(_assumption_rows(signature))),
         _section("alternatives, tried in order", _table(_alternative_rows(signature))),
     ]
@@ -115,15 +133,60 @@ def _variable_rows(table: Mapping[str, Facts]) -> Iterator[list[str]]:
         ]
 
 
+def _range_rows(signature: Signature, normal: Normal) -> Iterator[list[str]]:
+    """Yields each bound and residue of the table, and the constraints that it follows from, by line."""
+    if normal.contradictory:
+        return
+    starred = {variable.name for variable in signature.variables if variable.variadic}
+    for name, facts in normal.table.items():
+        subject: Size = Variadic(name) if name in starred else Var(name)
+        for fact in _facts(subject, facts):
+            core = reasons(signature, fact)
+            if core is None:
+                yield [write_predicate(fact), "from several constraints together"]
+            elif core:
+                yield [_fact_text(fact), "; ".join(_by_line(signature, core))]
+
+
+def _facts(subject: Size, facts: Facts) -> Iterator[Predicate]:
+    """Yields what the table says of one variable as predicates."""
+    if facts.low is not None and facts.low == facts.high:
+        yield Compare(COMPARISONS["=="], subject, Const(facts.low))
+        return
+    if facts.low is not None:
+        yield Compare(COMPARISONS[">="], subject, Const(facts.low))
+    if facts.high is not None:
+        yield Compare(COMPARISONS["<="], subject, Const(facts.high))
+    if facts.modulus > 1:
+        rest = Apply(OPERATORS["%"], (subject, Const(facts.modulus)))
+        yield Compare(COMPARISONS["=="], rest, Const(facts.residue))
+
+
+def _fact_text(fact: Predicate) -> str:
+    return write_predicate(fact).removeprefix("*")
+
+
+def _by_line(signature: Signature, core: Iterable[Constraint]) -> Iterator[str]:
+    """Yields ``line 3: B <= 64, B % 8 == 0`` for each line of ``core``."""
+    lines: dict[str, list[str]] = {}
+    for constraint in core:
+        lines.setdefault(_line(signature, constraint.span), []).append(_text(constraint))
+    for line, texts in lines.items():
+        yield f"{line}: {', '.join(texts)}" if line else ", ".join(texts)
+
+
+def _line(signature: Signature, span: Span | None) -> str:
+    """Returns where ``span`` is: its line, and the file where that is another one than the spec's."""
+    if span is not None and signature.span is not None and span.source is signature.span.source:
+        return f"line {span.source.position(span.start)[0]}"
+    return _place(span)
+
+
 def _assumption_rows(signature: Signature) -> Iterator[list[str]]:
-    source = signature.span.source if signature.span else None
     for constraint in signature.constraints:
         if _is_plain(constraint):
             continue
-        span = constraint.span
-        place = _place(span)
-        if span is not None and span.source is source:
-            place = f"line {span.source.position(span.start)[0]}"
+        place = _line(signature, constraint.span)
         remark = {Origin.DECLARED: "declared", Origin.DIM: "a dim is never negative", Origin.WHERE: ""}[
             constraint.origin
         ]

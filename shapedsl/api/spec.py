@@ -99,13 +99,14 @@ class Spec:
         """
         from .asking import ask
 
-        return ask(self.selected(case)[0], question)
+        return ask(self._signature, question, case=case)
 
-    def range(self, size: str | Symbol) -> SizeRange:
+    def range(self, size: str | Symbol, *, case: str | None = None) -> SizeRange:
         """Returns the tightest range and residue of a size that is proved.
 
         Args:
             size: An expression such as ``"2*B + 1"``, or an object such as ``2 * B + 1``.
+            case: Ask within this alternative.
 
         Raises:
             ShapeError: ``contradiction``: no shape satisfies the spec; or as `ask`.
@@ -117,7 +118,7 @@ class Spec:
         """
         from .asking import range_of
 
-        return range_of(self._signature, size)
+        return range_of(self._signature, size, case=case)
 
     def core(self) -> list[str]:
         """Returns a minimal set of constraints that exclude each other, as source texts; [] if some shape satisfies all.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 import click
 
-from .. import assets, pipeline
+from .. import pipeline
 from ..diagnostics import CODES, Report
-from .common import STANDARD_INPUT, assignment, const_option, fail, read_specs, say, show, split_target
+from .common import STANDARD_INPUT, assignment, const_option, fail, page, read_specs, say, show, split_target
 from .completion import complete_sizes, complete_spec_or_code
 
 
@@ -36,7 +35,7 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
     if target in CODES and not os.path.exists(target):
         if sizes:
             raise click.UsageError("sizes belong to a spec, not to a code.")
-        say(_page(target))
+        say(page(target))
         return
     name, spec = split_target(target)
     if name != STANDARD_INPUT and not os.path.exists(name):
@@ -103,13 +102,3 @@ def _fitting(name: str, given: tuple[int, ...], variadic: bool) -> int | tuple[i
     if len(given) != 1:
         raise click.UsageError(f"'{name}' is one size, not {len(given)}.")
     return given[0]
-
-
-def _page(code: str) -> str:
-    """Returns the page of a code."""
-    path = assets.asset(f"docs/codes/{code}.md")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError:  # an incomplete installation still knows the one line
-        return f"{code}: {CODES[code]}"
-    return re.sub(r"<!--.*?-->\n+", "", text).strip("\n")

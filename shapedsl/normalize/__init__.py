@@ -19,7 +19,7 @@ from .propagate import propagate
 from .refute import refute
 from .resolve import resolve
 from .simplify import simplify
-from .table import Facts, build_table
+from .table import Facts, Table
 
 Pass: TypeAlias = "Callable[[Signature, Report], Signature | None]"  # None: no sizes satisfy it, nothing follows
 
@@ -57,14 +57,14 @@ def normalize(signature: Signature, report: Report) -> Normal:
     for each in PASSES:
         after = each(signature, report)
         if after is None:
-            return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
+            return Normal(signature, Table(signature, Domains.of_variables(signature.variables), tight=False), True)
         signature = after
     try:
         domains = propagate(signature.variables, [constraint.predicate for constraint in signature.constraints])
     except Contradiction:  # shows in the normal form only
         report.error("contradiction", "no shape satisfies this spec", at=signature.span)
-        return Normal(signature, build_table(signature, Domains.of_variables(signature.variables)), True)
-    return Normal(signature, build_table(signature, domains))
+        return Normal(signature, Table(signature, Domains.of_variables(signature.variables), tight=False), True)
+    return Normal(signature, Table(signature, domains))
 
 
 __all__ = ["PASSES", "Facts", "Normal", "lower", "normalize", "resolve", "solve"]

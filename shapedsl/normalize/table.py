@@ -13,13 +13,18 @@ After::
 
 The table is tighter than what was said: it also holds what follows for one variable from the others.
 The normal form holds only what was said.
+
+It is made when someone looks at it. What propagation finds is exact for a variable of which only facts
+are known; where it stands in other constraints as well, the decision procedure is asked for the ends that
+are attained, with little work for each: the ends of propagation stand where that does not suffice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+from typing import Final, cast
 
 from ..ir import (
     Apply,
@@ -44,7 +49,12 @@ from ..ir import (
 )
 from ..ir.walk import free_vars
 from ..ir.write import write_dim
+from .decide import range_of
 from .domains import Domain, Domains
+from .facts import fact_of
+
+WORK: Final = 4_000  # for each question about a variable
+_FEWEST = 3  # values that have a residue in common, else it is an accident: 77 and 512 are 77 modulo 435
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +78,47 @@ class Facts:
     binding: str | None = None
 
 
-def build_table(signature: Signature, domains: Domains) -> dict[str, Facts]:
-    """Returns the facts of each variable, by name, sorted.
+class Table(Mapping[str, Facts]):
+    """The facts of each variable of a signature, by name, sorted; worked out when first looked at."""
 
-    Args:
+    __slots__ = ("_domains", "_facts", "_signature")
+
+    def __init__(self, signature: Signature, domains: Domains, *, tight: bool = True) -> None:
+        """Args:
         signature: In normal form.
         domains: Propagated.
-    """
+        tight: Whether to look for more than ``domains`` say.
+        """
+        self._signature = signature
+        self._domains = domains
+        self._facts: dict[str, Facts] | None = None if tight else _propagated(signature, domains)
+
+    def _all(self) -> dict[str, Facts]:
+        if self._facts is None:
+            self._facts = _tightened(self._signature, _propagated(self._signature, self._domains))
+        return self._facts
+
+    def __getitem__(self, name: str) -> Facts:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return dict(self) == dict(cast("Mapping[str, Facts]", other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Table({self._all()!r})"
+
+
+def _propagated(signature: Signature, domains: Domains) -> dict[str, Facts]:
     bindings = _bindings(signature)
     return {
         variable.name: _facts(
@@ -82,6 +126,27 @@ def build_table(signature: Signature, domains: Domains) -> dict[str, Facts]:
         )
         for variable in signature.variables
     }
+
+
+def _tightened(signature: Signature, table: dict[str, Facts]) -> dict[str, Facts]:
+    """Returns ``table`` with the ends and residues that are attained."""
+    given = [constraint.predicate for constraint in signature.constraints]
+    entangled = {name for predicate in given if fact_of(predicate) is None for name in free_vars(predicate)}
+    starred = {variable.name for variable in signature.variables if variable.variadic}
+    for name in sorted(entangled - starred):
+        known = table[name]
+        if known.low is not None and known.low == known.high:
+            continue
+        found = range_of(signature.variables, given, Var(name), work=WORK)
+        if found is None:  # propagation did not see it; whoever asks for a contradiction is told
+            continue
+        low = known.low if found.low is None else found.low
+        high = known.high if found.high is None else found.high
+        modulus, residue = found.modulus, found.residue
+        if low is not None and high is not None and (modulus == 0 or high - low < (_FEWEST - 1) * modulus):
+            modulus, residue = known.modulus, known.residue
+        table[name] = replace(known, low=low, high=high, modulus=modulus, residue=residue)
+    return table
 
 
 def _facts(kind: VariableKind, domain: Domain, hint: int | None, binding: str | None) -> Facts:
@@ -137,4 +202,4 @@ def _places(type_: Type, root: str, steps: tuple[Step, ...]) -> Iterator[tuple[s
             pass
 
 
-__all__ = ["Facts", "build_table"]
+__all__ = ["Facts", "Table"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -15,23 +15,47 @@ from .full import footers
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """Returns a SARIF log with one run, indented, without a newline at the end."""
+def render(diagnostics: Iterable[Diagnostic], *, page: Callable[[str], str] | None = None, version: str = "") -> str:
+    """Returns a SARIF log with one run, indented, without a newline at the end.
+
+    Args:
+        diagnostics: One result each.
+        page: Returns the page of a code, in Markdown: what a service shows beside a finding.
+        version: The tool's.
+    """
     found = list(diagnostics)
     codes = sorted({diagnostic.code for diagnostic in found})
-    rules = [{"id": code, "shortDescription": {"text": CODES[code]}} for code in codes]
+    driver: dict[str, object] = {"name": "shapedsl"}
+    if version:
+        driver["version"] = version
+    driver["rules"] = [_rule(code, found, page) for code in codes]
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "shapedsl", "rules": rules}},
+                "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
                 "results": [_result(diagnostic, codes.index(diagnostic.code)) for diagnostic in found],
             }
         ],
     }
     return json.dumps(log, indent=2, ensure_ascii=True)
+
+
+def _rule(code: str, found: Iterable[Diagnostic], page: Callable[[str], str] | None) -> dict[str, object]:
+    """Returns what is said of a code: one line, its page, and how bad its worst finding is."""
+    severities = {diagnostic.severity for diagnostic in found if diagnostic.code == code}
+    worst = next(severity for severity in _LEVELS if severity in severities)
+    rule: dict[str, object] = {
+        "id": code,
+        "shortDescription": {"text": CODES[code]},
+        "defaultConfiguration": {"level": _LEVELS[worst]},
+    }
+    if page is not None:
+        text = page(code)
+        rule["help"] = {"text": text, "markdown": text}
+    return rule
 
 
 def _result(diagnostic: Diagnostic, rule: int) -> dict[str, object]:
@@ -46,9 +70,18 @@ def _result(diagnostic: Diagnostic, rule: int) -> dict[str, object]:
     if main:
         result["locations"] = [_location(main[0])]
     if others:
-        result["relatedLocations"] = [_location(annotation) for annotation in others]
+        result["relatedLocations"] = [_location(annotation) for annotation in dict.fromkeys(others)]  # each once
     if diagnostic.fix is not None and diagnostic.fix.edits:
         result["fixes"] = [_fix(diagnostic.fix)]
+    properties: dict[str, object] = {}
+    if diagnostic.core:
+        properties["core"] = list(diagnostic.core)
+    if diagnostic.witness:
+        properties["witness"] = dict(diagnostic.witness)
+    if diagnostic.fix is not None and diagnostic.fix.edits:
+        properties["safeFix"] = diagnostic.fix.safe
+    if properties:
+        result["properties"] = properties
     return result
 
 

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from ...diagnostics import Edit, Fix, Report, Source
-from ...ir import And, Apply, Compare, Not, Or, Predicate, Signature, Size, Var, Variadic
+from ...ir import And, Apply, Compare, Dim, Not, Or, Predicate, Signature, Size, Var, Variadic
 from ...ir.walk import map_sizes
 from . import sizes
 from .expand import Expander
@@ -65,14 +65,15 @@ def read_size(source: Source, signature: Signature, report: Report) -> Size | No
         report: Receives what is wrong, ``unknown-name`` included.
     """
     errors = len(report.errors)
-    dims = parse(source, report, "dims_fragment") if source.text.strip() else ()
+    dims: list[Dim] | None = parse(source, report, "dims_fragment") if source.text.strip() else []
     if dims is None or len(report.errors) > errors:
         return None
     at = source.span(0, len(source.text))
-    if len(dims) != 1 or not isinstance(dims[0], SIZES):
+    size = dims[0] if len(dims) == 1 else None
+    if not isinstance(size, SIZES):
         report.error("syntax-error", "a range is asked of one expression", at=at, help="ask for that of `2 * B + 1`")
         return None
-    found = _expanded(lambda expander: expander.size(dims[0]), source, signature, report)
+    found = _expanded(lambda expander: expander.size(size), source, signature, report)
     if found is None or len(report.errors) > errors or sizes.is_too_large(found, found.span, report):
         return None
     _check_names(_size_names(found), signature, report)
