@@ -81,8 +81,8 @@ class FileComparison(Mapping[str, Comparison]):
     def __init__(self, compared: FilesCompared) -> None:
         self._specs = {name: Comparison(each) for name, each in compared.specs}
         self.relation: str = compared.relation.value
-        self.added = tuple(change.new for change in compared.changes if change.new)
-        self.removed = tuple(change.old for change in compared.changes if change.old)
+        self.added = tuple(change.new for change in compared.changes if not change.old)
+        self.removed = tuple(change.old for change in compared.changes if not change.new)
         every = [*compared.changes, *(change for each in self._specs.values() for change in each.changes)]
         self.changes: tuple[Change, ...] = tuple(sorted(every, key=lambda change: not change.breaking))
 
@@ -94,9 +94,8 @@ class FileComparison(Mapping[str, Comparison]):
     @property
     def witness(self) -> dict[str, int]:
         """The sizes of the first spec that has some."""
-        return next(
-            (each.witness for each in self._specs.values() if each.breaking == self.breaking and each.witness), {}
-        )
+        shown = [each.witness for each in self._specs.values() if each.breaking == self.breaking and each.witness]
+        return shown[0] if shown else {}
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -136,7 +135,9 @@ def _written(example: Example) -> str:
 
 
 @overload
-def compare(old: SpecFile, new: SpecFile) -> FileComparison: ...
+def compare(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload] - a file is a spec beside a callable
+    old: SpecFile, new: SpecFile
+) -> FileComparison: ...
 @overload
 def compare(old: Comparable, new: Comparable) -> Comparison: ...
 def compare(old: Comparable, new: Comparable) -> Comparison | FileComparison:

@@ -15,7 +15,7 @@ from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir import Module, Signature
 from ..normalize.compare import completed
 from .attaching import MISSING, find
-from .sources import as_spec, choose
+from .sources import as_spec, choose, spec_of
 from .spec import SpecFile
 
 
@@ -73,9 +73,8 @@ def _of_module(module: ModuleType, others: Sequence[Signature] | None) -> Annota
         signature = as_spec(None, found).signature
         signatures.append(_called(signature, other))
         completed_others.append(completed(other, signature))
-    for function in _functions(module):
-        if id(function) not in seen and (function_spec := _spec(function)) is not None:
-            signatures.append(function_spec)
+    unnamed = [function for function in _functions(module) if id(function) not in seen]
+    signatures += [found for function in unnamed if (found := _spec(function)) is not None]
     if not signatures:
         finding = f"`{module.__name__}` has no specs"
         raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, finding, helps=("annotate its functions",))])
@@ -99,8 +98,6 @@ def _functions(module: ModuleType) -> Iterator[Any]:
 
 def _spec(function: Any) -> Signature | None:
     """Returns the spec of a function that asks for one."""
-    from .sources import spec_of
-
     found = spec_of(function)
     return None if found is None else found.signature
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ...ir import AnyType, Param, ParamKind, Signature
 from ...ir.write import write_type
-from .changes import Change, Effect
+from .changes import Change, Effect, changed
 
 _STYLES = {
     ParamKind.POSITIONAL_ONLY: frozenset(("position",)),
@@ -52,15 +52,10 @@ def pair(old: Signature, new: Signature) -> Pairing:
     for first, second in zip(*positions, strict=False):
         if first.kind is second.kind is ParamKind.POSITIONAL_ONLY:
             take(first, second)
-    names = {param.name: param for param in new.params}
     for first in old.params:
-        second = names.get(first.name)
-        if first.kind in _VARIABLE:
-            second = next((param for param in new.params if param.kind is first.kind), None)
-        elif second is not None and second.kind in _VARIABLE:
-            second = None
-        if first.name not in found and second is not None and second.name not in taken:
-            take(first, second)
+        namesake = _namesake(first, new)
+        if first.name not in found and namesake is not None and namesake.name not in taken:
+            take(first, namesake)
     for first, second in zip(*positions, strict=False):  # what stands at one position, under another name
         if first.name not in found and second.name not in taken:
             take(first, second)
@@ -70,13 +65,22 @@ def pair(old: Signature, new: Signature) -> Pairing:
     return Pairing(pairs, tuple(_changes(new, pairs, gone, fresh)))
 
 
+def _namesake(param: Param, new: Signature) -> Param | None:
+    """Returns the parameter that a keyword names; of ``*args`` and ``**kwargs``, the one of the same kind."""
+    if param.kind in _VARIABLE:
+        return next((other for other in new.params if other.kind is param.kind), None)
+    return next((other for other in new.params if other.name == param.name and other.kind not in _VARIABLE), None)
+
+
 def completed(partial: Signature, whole: Signature) -> Signature:
     """Returns ``partial`` with the parameters of ``whole`` that it does not list, which are static.
 
     A file may leave parameters out; what stands on the callable names all of them.
     """
     listed = {param.name: param for param in partial.params}
-    params = [listed.pop(p.name, None) or replace(p, type=AnyType(), span=None) for p in whole.params]
+    params = [listed[p.name] if p.name in listed else replace(p, type=AnyType(), span=None) for p in whole.params]
+    for param in whole.params:
+        listed.pop(param.name, None)
     return replace(partial, params=(*params, *listed.values()))
 
 
@@ -107,16 +111,8 @@ def _removed(param: Param, new: Signature) -> Change:
     effect = Effect.LOST if lost else Effect.NONE
     if not optional:
         effect = Effect.EXCHANGED if lost else Effect.GAINED
-    return Change(
-        "parameter",
-        param.name,
-        _written(param),
-        "",
-        effect,
-        f"the parameter `{_name(param)}` is gone" + ("" if lost else ", `**` takes it"),
-        old_span=param.span,
-        new_span=new.span,
-    )
+    message = f"the parameter `{_name(param)}` is gone" + ("" if lost else ", `**` takes it")
+    return changed("parameter", param.name, effect, message, texts=(_written(param), ""), spans=(param.span, new.span))
 
 
 def _added(param: Param, new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Change:
@@ -135,7 +131,7 @@ def _added(param: Param, new: Signature, pairs: Sequence[tuple[Param, Param]]) -
         if behind:
             effect = Effect.EXCHANGED
             message += f", and stands before `{behind[0]}`, which callers may pass by position"
-    return Change("parameter", param.name, "", _written(param), effect, message, new_span=param.span)
+    return changed("parameter", param.name, effect, message, texts=("", _written(param)), spans=(None, param.span))
 
 
 def _recalled(old: Param, new: Param) -> Iterator[Change]:
@@ -160,20 +156,17 @@ def _recalled(old: Param, new: Param) -> Iterator[Change]:
         message = f"the parameter `{new.name}` is {new.kind.value} now, it was {old.kind.value}"
         if styles:
             message += f": calls that pass it by {styles.pop()} are refused"
-    yield Change(
-        "parameter", new.name, f"{old.name}: {old.kind.value}", f"{new.name}: {new.kind.value}", effect, message,
-        old_span=old.span, new_span=new.span,
-    )  # fmt: skip
+    texts = f"{old.name}: {old.kind.value}", f"{new.name}: {new.kind.value}"
+    yield changed("parameter", new.name, effect, message, texts=texts, spans=(old.span, new.span))
 
 
 def _default(old: Param, new: Param) -> Iterator[Change]:
     if old.default == new.default:
         return
     effect, verb = (Effect.LOST, "has no default any more") if old.default else (Effect.GAINED, "has a default now")
-    yield Change(
-        "default", new.name, "= _" if old.default else "", "= _" if new.default else "", effect,
-        f"the parameter `{new.name}` {verb}", old_span=old.span, new_span=new.span,
-    )  # fmt: skip
+    texts = "= _" if old.default else "", "= _" if new.default else ""
+    message = f"the parameter `{new.name}` {verb}"
+    yield changed("default", new.name, effect, message, texts=texts, spans=(old.span, new.span))
 
 
 def _moved(new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Iterator[Change]:
@@ -183,11 +176,8 @@ def _moved(new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Iterator[Cha
     sorted_pairs = sorted(positional, key=lambda each: order.index(each[1].name))
     for (_, was), (before, now) in zip(positional, sorted_pairs, strict=True):
         if was.name != now.name:
-            yield Change(
-                "parameter", now.name, "", "", Effect.EXCHANGED,
-                f"`{now.name}` stands where `{was.name}` stood: calls by position mean something else",
-                old_span=before.span, new_span=now.span,
-            )  # fmt: skip
+            message = f"`{now.name}` stands where `{was.name}` stood: calls by position mean something else"
+            yield changed("parameter", now.name, Effect.EXCHANGED, message, spans=(before.span, now.span))
             return
 
 

@@ -88,6 +88,25 @@ class Change:
         return self.effect in (Effect.LOST, Effect.EXCHANGED, Effect.CLAIM)
 
 
+Texts: TypeAlias = "tuple[str, str]"
+Spans: TypeAlias = "tuple[Span | None, Span | None]"
+
+
+def changed(
+    kind: str,
+    place: str,
+    effect: Effect,
+    message: str,
+    *,
+    spans: Spans,
+    texts: Texts = ("", ""),
+    example: Example | None = None,
+    spec: str = "",
+) -> Change:
+    """Returns a change; ``texts`` and ``spans`` are the old side's and the new side's."""
+    return Change(kind, place, *texts, effect, message, example, *spans, spec)
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The outcome for two specs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ...ir import (
@@ -19,6 +19,7 @@ from ...ir import (
     Type,
 )
 from ...ir.dtypes import DTYPES
+from .changes import Change, Effect, changed
 
 _PREFIXES = {
     "floating": ("float", "bfloat"),
@@ -33,16 +34,51 @@ def members(name: str | None) -> frozenset[str]:
     if name is None:
         return DTYPES
     if name == "number":
-        return frozenset().union(*map(members, _PREFIXES))
+        return members("floating") | members("complexfloating") | members("integral")
     if name in _PREFIXES:
         return frozenset(dtype for dtype in DTYPES if dtype.startswith(_PREFIXES[name]))
     return frozenset((name,))
 
 
-def dtypes_of(params: tuple[Param, ...]) -> Iterator[tuple[str, TensorType]]:
-    """Yields each tensor of parameters at one structure, with its path."""
-    for param in params:
-        yield from _tensors(param.type, Path(param.name))
+def dtype_changes(old: tuple[Param, ...], new: tuple[Param, ...]) -> Iterator[Change]:
+    """Yields what changed in the dtypes of parameters at one structure."""
+    was, now = ({path: tensor for p in side for path, tensor in _tensors(p.type, Path(p.name))} for side in (old, new))
+    shared = [path for path in was if path in now]
+    for path in shared:
+        before, after = was[path].dtype, now[path].dtype
+        admitted, admits = (members(None if each is None else each.name) for each in (before, after))
+        if admitted != admits:
+            effect = Effect.GAINED if admitted < admits else Effect.LOST if admits < admitted else Effect.EXCHANGED
+            message = f"`{path}` takes {written(after)}, it took {written(before)}"
+            yield _changed(path, effect, message, was, now)
+    for mine, other, effect, verb in (
+        (now, was, Effect.LOST, "must have the dtype of"),
+        (was, now, Effect.GAINED, "need no longer have the dtype of"),
+    ):
+        linked: dict[str, str] = {}
+        for path in shared:
+            dtype = mine[path].dtype
+            if dtype is None or dtype.variable is None:
+                continue
+            anchor = linked.setdefault(dtype.variable, path)
+            if anchor != path and not _same(other[path].dtype, other[anchor].dtype):
+                yield _changed(path, effect, f"`{path}` {verb} `{anchor}`", was, now)
+
+
+def _changed(
+    path: str, effect: Effect, message: str, old: Mapping[str, TensorType], new: Mapping[str, TensorType]
+) -> Change:
+    texts = written(old[path].dtype), written(new[path].dtype)
+    return changed("dtype", path, effect, message, texts=texts, spans=(old[path].span, new[path].span))
+
+
+def _same(first: Dtype | None, second: Dtype | None) -> bool:
+    """Whether two tensors always have one dtype."""
+    if first is None or second is None:
+        return False
+    if first.variable is not None and first.variable == second.variable:
+        return True
+    return first.name == second.name and len(members(first.name)) == 1
 
 
 def _tensors(type_: Type, path: Path) -> Iterator[tuple[str, TensorType]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ...ir import Signature
 from ..decide import WORK
-from .changes import Change, Compared, Effect, Relation
+from .changes import Change, Compared, Effect, Relation, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +53,42 @@ def compare_files(old: Iterable[Signature], new: Iterable[Signature], *, work: i
 
     before = {signature.key: signature for signature in old}
     after = {signature.key: signature for signature in new}
-    if len(before) == len(after) == 1:
-        before = dict(zip(after, before.values(), strict=True))
+    changes: list[Change] = []
+    if len(before) == len(after) == 1 and before.keys() != after.keys():
+        ((was, old_one),), ((now, new_one),) = before.items(), after.items()
+        message = f"the spec `{was}` is called `{now}` now"
+        spans = old_one.span, new_one.span
+        changes.append(changed("spec", "", Effect.NONE, message, texts=(was, now), spans=spans, spec=now))
+        before = {now: old_one}
     specs: list[tuple[str, Compared]] = []
     for key, signature in after.items():
         if key in before:
             compared = compare(before[key], signature, work=work)
-            changes = tuple(replace(change, spec=key) for change in compared.changes)
-            specs.append((key, replace(compared, changes=changes)))
-    changes = [
-        Change("spec", "", key, "", Effect.LOST, f"the spec `{key}` is gone", None, signature.span, None, key)
+            named = tuple(replace(change, spec=key) for change in compared.changes)
+            specs.append((key, replace(compared, changes=named)))
+    changes += [
+        changed(
+            "spec",
+            "",
+            Effect.LOST,
+            f"the spec `{key}` is gone",
+            texts=(key, ""),
+            spans=(signature.span, None),
+            spec=key,
+        )
         for key, signature in before.items()
         if key not in after
     ]
     changes += [
-        Change("spec", "", "", key, Effect.GAINED, f"the spec `{key}` is new", None, None, signature.span, key)
+        changed(
+            "spec",
+            "",
+            Effect.GAINED,
+            f"the spec `{key}` is new",
+            texts=("", key),
+            spans=(None, signature.span),
+            spec=key,
+        )
         for key, signature in after.items()
         if key not in before
     ]

@@ -1,33 +1,28 @@
-"""Does one spec accept all sizes that another accepts, at one structure? Variables are matched by what they bind.
+"""One spec at one structure, as a set of sizes at places: ``x.shape[0]``.
 
-Each size of a call has a place, ``x.shape[0]``. What one spec knows of the places, the other is asked
-with: its variables are computed from them (read where they stand bare, else solved for, which is
-possible exactly where a check is), and then each of its constraints and dims is a question without
-any variable of its own.
+Variables are matched by what they bind, so what two specs share is their places. A spec gives each
+place a size over its own variables; a static place, and one that only the other spec speaks of, can
+have any size, for which it gets a variable of its own.
 
-Before, is what ``old`` accepts accepted by ``new``?::
+Before, with ``y`` listed by the other spec only::
 
-    old: x: Tensor[N, 2*N]  where N < 10        new: x: Tensor[B, S]  where B + S < 20
+    x: Tensor[N, 2*N, _]
 
-After, with ``B`` read from ``x.shape[0]``, which is ``N``, and ``S`` from ``x.shape[1]``, ``2*N``::
+After::
 
-    N >= 0, N < 10  implies  N + 2*N < 20 ?     no: N = 7
+    x.shape[0] = N, x.shape[1] = 2*N, x.shape[2] = x.shape[2], y.shape[0] = y.shape[0]       given N >= 0
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from ...diagnostics import Report, Span
-from ...ir import COMPARISONS, Compare, Const, Dim, Fresh, Predicate, Size, Static, Var, Variable, VariableKind
+from ...diagnostics import Span
+from ...ir import COMPARISONS, Apply, Compare, Const, Dim, Predicate, Size, Static, Var, Variable, VariableKind
 from ...ir.expanded import Expanded
-from ...ir.walk import evaluate, free_vars, substitute, substitute_size
-from ...ir.write import write_dim, write_predicate
-from ..comparisons import TRUE
-from ..decide import WORK, Proved, Refuted, Unknown, decide, find_sizes
-from ..lowerable import solve
-from ..predicates import simplify_predicate, split
+from ...ir.walk import evaluate, free_vars
+from ..decide import WORK, Unknown, find_sizes
 from .changes import Example, Sizes
 
 
@@ -61,33 +56,15 @@ class Places:
                     found[leaf.place(axis)] = bool(names - static)
         return found
 
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the other spec demands of the places.
-
-    Attributes:
-        predicate: Over the variables of the spec that is asked.
-        kind: ``dim`` or ``constraint``.
-        place: Of a dim.
-        text: As its user would write it.
-        span: Where it stands.
-    """
-
-    predicate: Predicate
-    kind: str
-    place: str
-    text: str
-    span: Span | None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A demand that is not met, or not known to be: then ``example`` is None and ``reason`` says why."""
-
-    question: Question | None
-    example: Example | None
-    reason: str = ""
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The places of pinned sizes."""
+        return frozenset(
+            leaf.place(axis)
+            for leaf in self.expanded.leaves
+            for axis, dim in enumerate(leaf.dims)
+            if not isinstance(dim, Static) and not set(free_vars(dim))
+        )
 
 
 def places_of(expanded: Expanded, others: Sequence[Expanded]) -> Places:
@@ -105,20 +82,17 @@ def places_of(expanded: Expanded, others: Sequence[Expanded]) -> Places:
                     made[place] = Variable(place, VariableKind.INT if leaf.scalar else VariableKind.DIM)
                     sizes[place] = Var(place)
                 else:
-                    sizes[place] = _size(dim)
-                spans[place] = _span(dim) or leaf.span
+                    sizes[place] = size_of(dim)
+                spans[place] = dim.span or leaf.span
     given = [constraint.predicate for constraint in expanded.signature.constraints]
     given += [Compare(COMPARISONS["=="], Var(name), Const(n)) for name, n in expanded.lengths]
     return Places(expanded, sizes, (*expanded.signature.variables, *made.values()), tuple(given), spans)
 
 
-def _size(dim: Dim) -> Size:
-    assert not isinstance(dim, (Static, Fresh)) and not hasattr(dim, "dims")
-    return dim  # type: ignore[return-value]
-
-
-def _span(dim: Dim) -> Span | None:
-    return dim.span
+def size_of(dim: Dim) -> Size:
+    """Returns the dim of a leaf, which is not static, as the size that it is."""
+    assert isinstance(dim, (Const, Var, Apply)), dim
+    return dim
 
 
 def satisfiable(places: Places, work: int = WORK) -> Example | Unknown | None:
@@ -141,69 +115,4 @@ def example_of(places: Places, sizes: Sizes) -> Example:
     return Example(named, read)
 
 
-def unmet(accepted: Places, by: Places, work: int = WORK) -> Iterator[Answer]:
-    """Yields each demand of ``by`` that some sizes accepted by ``accepted`` do not meet."""
-    questions = _questions(accepted, by)
-    if isinstance(questions, str):
-        yield Answer(None, None, questions)
-        return
-    stated = {part for given in accepted.given for part in split(simplify_predicate(given))}
-    for question in questions:
-        simple = simplify_predicate(question.predicate)
-        if simple == TRUE or all(part in stated for part in split(simple)):
-            continue
-        match decide(accepted.variables, accepted.given, question.predicate, work=work):
-            case Proved():
-                pass
-            case Refuted(witness=witness):
-                yield Answer(question, example_of(accepted, witness))
-            case unknown:
-                yield Answer(question, None, unknown.reason)
-
-
-def definitions(accepted: Places, by: Places) -> Mapping[str, Size] | str:
-    """Returns each variable of ``by`` as a size over those of ``accepted``, or why that is unknown."""
-    found: dict[str, Size] = {name: Const(n) for name, n in by.expanded.lengths}
-    for leaf in by.expanded.leaves:
-        for axis, dim in enumerate(leaf.dims):
-            if isinstance(dim, Var):
-                found.setdefault(dim.name, accepted.sizes[leaf.place(axis)])
-    missing = [variable.name for variable in by.expanded.signature.variables if variable.name not in found]
-    if not missing:
-        return found
-    report = Report()
-    solved = solve(by.expanded, report)
-    if solved is None or solved.solution is None:
-        return report.errors[0].message if report.errors else f"`{missing[0]}` cannot be computed"
-    read = {
-        name: accepted.sizes[by.expanded.leaves[number].place(axis)] for name, number, axis in solved.solution.readings
-    }
-    for name, size in solved.solution.definitions:
-        found.setdefault(name, substitute_size(size, read))
-    missing = [name for name in missing if name not in found]
-    return f"`{missing[0]}` cannot be computed" if missing else found
-
-
-def _questions(accepted: Places, by: Places) -> list[Question] | str:
-    meaning = definitions(accepted, by)
-    if isinstance(meaning, str):
-        return meaning
-    questions: list[Question] = []
-    for leaf in by.expanded.leaves:
-        for axis, dim in enumerate(leaf.dims):
-            if isinstance(dim, Static):
-                continue
-            place = leaf.place(axis)
-            there = accepted.sizes[place]
-            predicate = Compare(COMPARISONS["=="], there, substitute_size(_size(dim), meaning))
-            if predicate.left != predicate.right:
-                text = f"{place} == {write_dim(dim)}"
-                questions.append(Question(predicate, "dim", place, text, by.spans[place]))
-    for constraint in by.expanded.signature.constraints:
-        text = constraint.text or write_predicate(constraint.predicate)
-        predicate = substitute(constraint.predicate, meaning)
-        questions.append(Question(predicate, "constraint", "", text, constraint.span))
-    return questions
-
-
-__all__ = ["Answer", "Places", "Question", "definitions", "places_of", "replace", "satisfiable", "unmet"]
+__all__ = ["Places", "example_of", "places_of", "satisfiable", "size_of"]

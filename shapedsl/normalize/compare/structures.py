@@ -85,7 +85,6 @@ class Structures:
     Attributes:
         points: What varies → its levels, the most absent first.
         depth: How many points have to be chosen at most before a part is there at all.
-        open_rank: Whether some variadic has any number of dims.
         complete: Whether `calls` yields enough of them for a proof.
     """
 
@@ -98,11 +97,17 @@ class Structures:
     def __post_init__(self) -> None:
         self._builds: list[tuple[str, Build]] = []
         self._ranks = dict(self.old.ranks), dict(self.new.ranks)
+        self._open: set[int] = set()
         for old, new in zip(self.old.params, self.new.params, strict=True):
             build = self._visit(old.type, new.type, Path(new.name), 1)
             if old.default or new.default:
                 build = self._omittable(build, new)
             self._builds.append((new.name, build))
+
+    @property
+    def any_rank(self) -> bool:
+        """Whether both take tensors of any rank, of which a few stand for all."""
+        return len(self._open) == 2
 
     def calls(self, needed: int) -> Iterator[dict[str, object]]:
         """Yields arguments by parameter name; an omitted default is missing.
@@ -204,18 +209,19 @@ class Structures:
         ranks: set[int] = set()
         before = max(side.before for side in sides)
         after = max(side.after for side in sides)
-        for side in sides:
+        for number, side in enumerate(sides):
             fixed = side.before + side.after
             if side.name is None:
                 ranks.add(fixed)
             elif side.length is not None:
                 ranks.add(fixed + side.length)
             else:
+                self._open.add(number)
                 ranks |= set(range(fixed, before + after + 3))
         tied = tuple((side.name, side.before, side.after) for side in sides)
         # two tensors whose ranks both sides tie together vary together
         key = ("rank", *tied) if all(side.tied for side in sides) else ("rank", str(path))
-        self.points[key] = tuple(sorted({*ranks, *self.points.get(key, ())}))  # type: ignore[type-var]
+        self.points[key] = self._merged(key, ranks)
 
         def build(chosen: Chosen) -> object:
             rank = chosen[key]
@@ -223,6 +229,10 @@ class Structures:
             return FakeTensor((0,) * rank)
 
         return build
+
+    def _merged(self, key: object, levels: set[int]) -> tuple[int, ...]:
+        """Returns ``levels`` and those that the point has already, ascending."""
+        return tuple(sorted(levels | {level for level in self.points.get(key, ()) if isinstance(level, int)}))
 
     def _run(self, tensor: TensorType, path: Path, ranks: Mapping[str, int]) -> _Run:
         if tensor.dims is None:
@@ -251,7 +261,7 @@ class Structures:
                     lengths.add(count)
         names = tuple(side.times.name if isinstance(side.times, Var) else None for side in (old, new))
         key = ("length", *names, *counts) if None not in names else ("length", str(path))
-        self.points[key] = tuple(sorted({*lengths, *self.points.get(key, ())}))  # type: ignore[type-var]
+        self.points[key] = self._merged(key, lengths)
         items = [
             self._visit(_item(old, at), _item(new, at), Path(path.root, (*path.steps, Item(at))), depth + 1)
             for at in range(max(lengths, default=0))

@@ -1,0 +1,221 @@
+"""Compare two signatures whose parameters are paired, structure by structure.
+
+At a structure that only one of them takes, all its calls are lost or gained. Where both take it, each
+is asked for the sizes that the other accepts and it does not (`inclusion`), for dims that were any size
+and are the example's now, or the other way round, and for dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...diagnostics import Report
+from ...ir import Param, Signature
+from ...ir.expand import expand
+from ...ir.expanded import Expanded
+from ...ir.structure import describe
+from ...ir.write import write_type
+from ..decide import Unknown, range_of
+from .changes import Change, Effect, Example, Spans, changed
+from .dtypes import dtype_changes
+from .inclusion import Answer, unmet
+from .places import Places, places_of, satisfiable
+from .structures import OTHER, FakeTensor, Structures, is_fake_tensor, parts_of_a_question
+
+_KINDS = {"rank-mismatch": "rank", "type-mismatch": "type", "shape-violation": "length"}
+
+
+@dataclass
+class Comparison:
+    """Two signatures with the same parameters, compared structure by structure.
+
+    Attributes:
+        changes: By what makes two of them one.
+        reasons: What could not be decided.
+        old_accepts, new_accepts: Whether there are calls that it accepts, as far as could be decided.
+        fullest: Both at the structure with the most places.
+        any_rank: See `Structures`.
+    """
+
+    old: Signature
+    new: Signature
+    work: int
+    changes: dict[object, Change] = field(default_factory=dict[object, Change])
+    reasons: dict[str, None] = field(default_factory=dict[str, None])
+    maybe_lost: bool = False
+    maybe_gained: bool = False
+    old_accepts: bool = False
+    new_accepts: bool = False
+    fullest: tuple[Places, Places] | None = None
+    any_rank: bool = False
+
+    def run(self) -> None:
+        """Fills the attributes."""
+        structures = Structures(self.old, self.new)
+        self.any_rank = structures.any_rank
+        for arguments in structures.calls(parts_of_a_question((self.old, self.new))):
+            self._at(arguments)
+        if not structures.complete:
+            self.reasons["there are too many structures to look at all of them"] = None
+            self.maybe_lost = self.maybe_gained = True
+        if not (self.old_accepts and self.new_accepts):
+            self._contradictory()
+
+    def _contradictory(self) -> None:
+        """One spec, or both, accept nothing: that is all there is to say of sizes."""
+        examples = [change.example for change in self.changes.values() if change.example is not None]
+        smallest = min(examples, key=lambda example: example.cost, default=None)
+        self.changes.clear()
+        for accepts, effect, message in (
+            (self.old_accepts, Effect.GAINED, "no sizes satisfied the old version"),
+            (self.new_accepts, Effect.LOST, "no sizes satisfy the new version"),
+        ):
+            if not accepts:
+                effect = effect if self.old_accepts != self.new_accepts else Effect.NONE
+                self.changes[message] = changed(
+                    "contradiction", "", effect, message, spans=self._around, example=smallest
+                )
+
+    @property
+    def _around(self) -> Spans:
+        return self.old.span, self.new.span
+
+    def _at(self, arguments: Mapping[str, object]) -> None:
+        reports = Report(), Report()
+        first = _expanded(self.old, arguments, reports[0])
+        second = _expanded(self.new, arguments, reports[1])
+        if first is not None and second is not None:
+            self._both(places_of(first, [second]), places_of(second, [first]))
+        elif first is not None:
+            self._one(first, reports[1], Effect.LOST)
+        elif second is not None:
+            self._one(second, reports[0], Effect.GAINED)
+
+    def _one(self, expanded: Expanded, refusals: Report, effect: Effect) -> None:
+        """A structure that one spec refuses."""
+        example = satisfiable(places_of(expanded, []), self.work)
+        if example is None:
+            return
+        self._accepts(effect)
+        if isinstance(example, Unknown):
+            self._open(effect, example.reason)
+            return
+        if not refusals.errors:
+            return  # a default that the other lacks, which is told by itself
+        refusal = refusals.errors[0]
+        message = _plain(refusal.message)
+        name = message.split("`")[1]
+        root = name.partition("[")[0].partition(".")[0]
+        old, new = _param(self.old, root), _param(self.new, root)
+        if effect is Effect.LOST:
+            message = f"refused now: {message}"
+        else:
+            message = f"accepted now: {message.partition(', expected')[0]}"
+        texts = write_type(old.type), write_type(new.type)
+        spans = old.type.span or old.span, new.type.span or new.span
+        kind = _KINDS.get(refusal.code, "type")
+        self._add(
+            (effect, name, refusal.code),
+            changed(kind, name, effect, message, texts=texts, spans=spans, example=example),
+        )
+
+    def _both(self, first: Places, second: Places) -> None:
+        accepted = [satisfiable(each, self.work) for each in (first, second)]
+        if accepted[0] is not None:
+            self._accepts(Effect.LOST)
+        if accepted[1] is not None:
+            self._accepts(Effect.GAINED)
+        if accepted == [None, None]:
+            return
+        if self.fullest is None or len(first.sizes) >= len(self.fullest[0].sizes):
+            self.fullest = first, second
+        for effect, mine, other, example in (
+            (Effect.LOST, first, second, accepted[0]),
+            (Effect.GAINED, second, first, accepted[1]),
+        ):
+            if example is None:
+                continue
+            for answer in unmet(mine, other, any_rank=self.any_rank, work=self.work):
+                self._answer(effect, answer, mine)
+            self._static(effect, mine, other, example)
+        for change in dtype_changes(first.expanded.signature.params, second.expanded.signature.params):
+            self._add((change.kind, change.place, change.effect, change.message), change)
+
+    def _answer(self, effect: Effect, answer: Answer, mine: Places) -> None:
+        question = answer.question
+        if answer.example is None:
+            self._open(effect, f"`{question.text}`: {answer.reason}" if question else answer.reason)
+            return
+        if question is None:
+            message = f"some sizes are {'refused' if effect is Effect.LOST else 'accepted'} now"
+            self._add(
+                (effect, "sizes"), changed("dim", "", effect, message, spans=self._around, example=answer.example)
+            )
+            return
+        span = mine.spans.get(question.place) or mine.expanded.signature.span
+        if effect is Effect.LOST:
+            texts, spans, verb = ("", question.text), (span, question.span), "is demanded now"
+        else:
+            texts, spans, verb = (question.text, ""), (question.span, span), "is no longer demanded"
+        message = f"`{question.text}` {verb}"
+        self._add(
+            (effect, question.kind, question.span or question.text),
+            changed(question.kind, question.place, effect, message, texts=texts, spans=spans, example=answer.example),
+        )
+
+    def _static(self, effect: Effect, mine: Places, other: Places, example: Example | Unknown) -> None:
+        """A dim that was any size and is the example's, or the other way round."""
+        there = other.varying
+        for place, varies in mine.varying.items():
+            if not varies or there.get(place, place in other.numbers):
+                continue
+            told = range_of(mine.variables, mine.given, mine.sizes[place], work=self.work)
+            if told is not None and told.low is not None and told.low == told.high:
+                continue
+            spans = mine.spans.get(place), other.spans.get(place)
+            if effect is Effect.LOST:
+                message = f"`{place}` is static now: only the example's size is accepted"
+            else:
+                message, spans = f"`{place}` was static: any size is accepted now", (spans[1], spans[0])
+            shown = None if isinstance(example, Unknown) else example
+            self._add((effect, "static", place), changed("static", place, effect, message, spans=spans, example=shown))
+
+    def _accepts(self, effect: Effect) -> None:
+        if effect is Effect.LOST:
+            self.old_accepts = True
+        else:
+            self.new_accepts = True
+
+    def _open(self, effect: Effect, reason: str) -> None:
+        self.reasons[reason] = None
+        if effect is Effect.LOST:
+            self.maybe_lost = True
+        else:
+            self.maybe_gained = True
+
+    def _add(self, key: object, change: Change) -> None:
+        """Adds ``change``; of several with one key, the one with the smallest example."""
+        known = self.changes.get(key)
+        if known is None or (
+            known.example is not None and change.example is not None and change.example.cost < known.example.cost
+        ):
+            self.changes[key] = change
+
+
+def _expanded(signature: Signature, arguments: Mapping[str, object], report: Report) -> Expanded | None:
+    for param in signature.params:
+        if param.name not in arguments and not param.default:
+            return None  # told by the parameters' defaults
+    return expand(signature, arguments, is_tensor=is_fake_tensor, report=report)
+
+
+def _param(signature: Signature, name: str) -> Param:
+    return next(param for param in signature.params if param.name == name)
+
+
+def _plain(message: str) -> str:
+    """Returns a refusal without the names of the values that stand for calls."""
+    for value, called in ((OTHER, "something else"), (FakeTensor(()), "a tensor")):
+        message = message.replace(describe(value), called)
+    return message.replace("a types.SimpleNamespace", "an object")

@@ -1,0 +1,244 @@
+"""Does one spec accept all sizes that another accepts, at one structure?
+
+What one spec knows of the places, the other is asked with: its variables are computed from them (read
+where they stand bare, else solved for, as a check would), and then each of its constraints and dims is
+a question without any variable of its own.
+
+Before, is what the old spec accepts accepted by the new one?::
+
+    old: x: Tensor[N, 2*N]  where N < 10        new: x: Tensor[B, S]  where B + S < 20
+
+After, with ``B`` read from ``x.shape[0]``, which is ``N``, and ``S`` from ``x.shape[1]``, ``2*N``::
+
+    N >= 0, N < 10  implies  N + 2*N < 20 ?     no: N = 7
+
+Where a variable cannot be solved for (``Tensor[A * B]``), some value of it has to be found for every
+call: the one is tried that stands in the same part of the same expression. If that fails for a call,
+the call itself is asked about; a few of them, since each takes a search of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ...diagnostics import Report, Span
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Size, Static, Var, Variable, VariableKind
+from ...ir.operators import PROD
+from ...ir.walk import map_sizes, substitute, substitute_size
+from ...ir.write import write_dim, write_predicate
+from ..comparisons import TRUE
+from ..decide import WORK, Proved, Refuted, Unknown, decide, find_sizes
+from ..lowerable import solve
+from ..predicates import simplify_predicate, split
+from .changes import Example
+from .places import Places, example_of, size_of
+
+_CALLS: Final = 6  # calls that are asked about one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the other spec demands of the places.
+
+    Attributes:
+        predicate: Over the variables of the spec that is asked.
+        kind: ``dim`` or ``constraint``.
+        place: Of a dim.
+        text: As its user would write it.
+        span: Where it stands.
+    """
+
+    predicate: Predicate
+    kind: str
+    place: str
+    text: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A demand that is not met, or not known to be: then ``example`` is None and ``reason`` says why.
+
+    Attributes:
+        question: The demand; None where it is no single one.
+        example: Sizes that are accepted and do not meet it.
+        reason: Why it is not known, or why the example is refused where there is no question.
+    """
+
+    question: Question | None
+    example: Example | None
+    reason: str = ""
+
+
+def unmet(accepted: Places, by: Places, *, any_rank: bool = False, work: int = WORK) -> Iterator[Answer]:
+    """Yields each demand of ``by`` that some sizes accepted by ``accepted`` do not meet.
+
+    Args:
+        accepted: What is accepted.
+        by: At the same structure.
+        any_rank: Whether this structure stands for others, with more dims.
+        work: How hard to try, for each question.
+    """
+    meaning = definitions(accepted, by)
+    if isinstance(meaning, str):
+        yield from _unmet_unsolved(accepted, by, meaning, work)
+        return
+    for question in _open_questions(accepted, by, meaning):
+        match decide(accepted.variables, accepted.given, question.predicate, work=work):
+            case Proved():
+                if any_rank and not _holds_at_any_rank(accepted, question, work):
+                    yield Answer(question, None, "proved of few dims, not of any number of them")
+            case Refuted(witness=witness):
+                yield Answer(question, example_of(accepted, witness))
+            case unknown:
+                yield Answer(question, None, unknown.reason)
+
+
+def definitions(accepted: Places, by: Places) -> Mapping[str, Size] | str:
+    """Returns each variable of ``by`` as a size over those of ``accepted``, or why that is unknown."""
+    found = _read(accepted, by)
+    missing = [variable.name for variable in by.expanded.signature.variables if variable.name not in found]
+    if not missing:
+        return found
+    report = Report()
+    solved = solve(by.expanded, report)
+    if solved is None or solved.solution is None:
+        return report.errors[0].message if report.errors else f"`{missing[0]}` cannot be computed"
+    leaves = by.expanded.leaves
+    read = {name: accepted.sizes[leaves[number].place(axis)] for name, number, axis in solved.solution.readings}
+    for name, size in solved.solution.definitions:
+        found.setdefault(name, substitute_size(size, read))
+    missing = [name for name in missing if name not in found]
+    return f"`{missing[0]}` cannot be computed" if missing else found
+
+
+def _read(accepted: Places, by: Places) -> dict[str, Size]:
+    """Returns the variables of ``by`` that stand bare, and those that name a length."""
+    found: dict[str, Size] = {name: Const(n) for name, n in by.expanded.lengths}
+    for leaf in by.expanded.leaves:
+        for axis, dim in enumerate(leaf.dims):
+            if isinstance(dim, Var):
+                found.setdefault(dim.name, accepted.sizes[leaf.place(axis)])
+    return found
+
+
+def _open_questions(accepted: Places, by: Places, meaning: Mapping[str, Size]) -> Iterator[Question]:
+    """Yields the demands of ``by`` that ``accepted`` does not state itself."""
+    stated = {part for given in accepted.given for part in split(simplify_predicate(given))}
+    for question in _questions(accepted, by, meaning):
+        simple = simplify_predicate(question.predicate)
+        if simple != TRUE and not all(part in stated for part in split(simple)):
+            yield question
+
+
+def _questions(accepted: Places, by: Places, meaning: Mapping[str, Size]) -> Iterator[Question]:
+    for leaf in by.expanded.leaves:
+        for axis, dim in enumerate(leaf.dims):
+            if isinstance(dim, Static):
+                continue
+            place = leaf.place(axis)
+            there = accepted.sizes[place]
+            predicate = Compare(COMPARISONS["=="], there, substitute_size(size_of(dim), meaning))
+            if predicate.left != predicate.right:
+                yield Question(predicate, "dim", place, f"{place} == {write_dim(dim)}", by.spans[place])
+    for constraint in by.expanded.signature.constraints:
+        text = constraint.text or write_predicate(constraint.predicate)
+        yield Question(substitute(constraint.predicate, meaning), "constraint", "", text, constraint.span)
+
+
+# ------------------------------------------------------------------------------- products of any rank
+
+
+def _holds_at_any_rank(accepted: Places, question: Question, work: int) -> bool:
+    """Returns whether what was proved of two dims of each variadic holds of any number of them.
+
+    All but ``prod`` speaks of each dim alone, so it does unless ``prod`` matters. That is taken for a number of
+    which nothing is known, the same one where it multiplies the same dims.
+    """
+    made: dict[str, Variable] = {}
+
+    def opaque(size: Size) -> Size:
+        match size:
+            case Apply(op=op, args=args) if op is PROD and len(args) > 1:
+                name = write_dim(size)
+                made[name] = Variable(name, VariableKind.DIM)
+                return Var(name)
+            case Apply(args=args):
+                return Apply(size.op, tuple(opaque(arg) for arg in args), size.span)
+            case _:
+                return size
+
+    given = [map_sizes(predicate, opaque) for predicate in accepted.given]
+    asked = map_sizes(question.predicate, opaque)
+    if not made:
+        return True
+    return isinstance(decide((*accepted.variables, *made.values()), given, asked, work=work), Proved)
+
+
+# ------------------------------------------------------------------------- what cannot be solved for
+
+
+def _unmet_unsolved(accepted: Places, by: Places, reason: str, work: int) -> Iterator[Answer]:
+    """Yields what `unmet` does, where ``by`` has a variable that its dims do not give."""
+    guessed = _read(accepted, by)
+    for leaf in by.expanded.leaves:
+        for axis, dim in enumerate(leaf.dims):
+            if isinstance(dim, Apply):
+                _match(dim, accepted.sizes[leaf.place(axis)], guessed)
+    complete = all(variable.name in guessed for variable in by.expanded.signature.variables)
+    questions = list(_open_questions(accepted, by, guessed)) if complete else []
+    if complete and not questions:
+        return
+    predicates = tuple(question.predicate for question in questions)
+    whole = And(predicates) if complete else Or(())  # nothing is known to be accepted
+    given = list(accepted.given)
+    for _ in range(_CALLS):
+        match decide(accepted.variables, given, whole, work=work):
+            case Proved():
+                return
+            case Refuted(witness=witness):
+                example = example_of(accepted, witness)
+            case unknown:
+                yield Answer(None, None, unknown.reason)
+                return
+        refused = _refuses(by, example, work)
+        if refused is None:
+            break
+        if refused:
+            yield Answer(None, example, "no sizes of the other version give these")
+            return
+        same = [Compare(COMPARISONS["=="], accepted.sizes[place], Const(n)) for place, n in example.places]
+        given.append(Not(And(tuple(same))))  # accepted, so the others are looked at
+    yield Answer(None, None, reason)
+
+
+def _match(mine: Size, theirs: Size, guessed: dict[str, Size]) -> None:
+    """Adds what the variables of ``mine`` are where ``theirs`` is the same expression of others."""
+    match mine, theirs:
+        case Var(name=name), _:
+            guessed.setdefault(name, theirs)
+        case Apply(op=op, args=args), Apply(op=other, args=others) if op is other and len(args) == len(others):
+            for arg, there in zip(args, others, strict=True):
+                _match(arg, there, guessed)
+        case _:
+            pass
+
+
+def _refuses(by: Places, example: Example, work: int) -> bool | None:
+    """Returns whether ``by`` refuses one call; None if that is unknown."""
+    sizes = dict(example.places)
+    fixed = [
+        Compare(COMPARISONS["=="], size, Const(sizes[place])) for place, size in by.sizes.items() if place in sizes
+    ]
+    match find_sizes(by.variables, [*by.given, *fixed], work=work):
+        case None:
+            return True
+        case Unknown():
+            return None
+        case _:
+            return False
+
+
+__all__ = ["Answer", "Question", "definitions", "unmet"]
