@@ -1,49 +1,29 @@
-"""Decide whether a spec implies a predicate: proved, refuted by a witness, or unknown.
+"""Find sizes that satisfy predicates, or which predicates cannot hold together.
 
-The negation of the predicate is added to the constraints and refuted: first by ranges and residues
-(`propagate`), then by splitting disjunctions and the Omega test (`linear`) over a relaxation in which
-products are unknowns with a few true inequalities. What the relaxation refutes is refuted. A model
-of it counts only if Python's own integers confirm it on the constraints as they were written.
+Predicates are translated to formulas (`translate`), split into groups that share no variable, and each
+group is searched on its own (`engine`). Sizes are believed only after Python's own integers confirmed them
+on the predicates as they were written.
 
-It is modest: products of unbounded sizes often end in `Unknown`. It is never wrong, and its work is
-counted, so the same question has the same answer on every machine.
+Products of unbounded sizes may end in `Unknown`. The answer is never wrong, and all work is counted, so
+the same question has the same answer on every machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from math import inf
 
-from ...ir import (
-    COMPARISONS,
-    Apply,
-    Compare,
-    Const,
-    Or,
-    Predicate,
-    Size,
-    Var,
-    Variable,
-    VariableKind,
-    Variadic,
-)
-from ...ir.walk import free_vars, holds, map_sizes, substitute
-from ..algebra import TooLarge
-from ..comparisons import FALSE
+from ...ir import Predicate, Variable, VariableKind
+from ...ir.walk import free_vars, holds
 from ..components import components
-from ..domains import Contradiction, Domains
-from ..intervals import Bound
-from ..predicates import predicate_key, simplify_predicate, split
-from ..propagate import propagate
-from .linear import Budget, OutOfBudget, solve
-from .relaxation import Relaxation
+from .budget import Budget, OutOfBudget, TooHard
+from .clash import Clash
+from .engine import Engine
+from .formula import EQ, GE, Formula, Monomial, atom
+from .single import of_one_dim
+from .translate import TooLarge, translate
 from .verdict import Unknown
 
-WORK = 40_000  # units of `linear.Budget`; about 50 ms
-MOST_TRIALS = 24  # values that are tried for one variable of a product
-MOST_DEPTH = 3  # variables that are tried inside each other
+WORK = 200_000  # units of `Budget`; about 100 ms
 
 
 def find_sizes(
@@ -56,26 +36,8 @@ def find_sizes(
         predicates: Any predicates; where a divisor is 0 they do not hold.
         work: How hard to try.
     """
-    kinds = {variable.name: variable for variable in variables}
-    sizes = dict.fromkeys(kinds, 0)  # of those that nothing speaks of
-    unknown: Unknown | None = None
-    budget = Budget(work)
-    # what is asked comes last, and its part first: often nothing else matters
-    for group in sorted(components(predicates), key=lambda group: -group[-1]):
-        written = tuple(predicates[at] for at in group)
-        names = sorted({name for predicate in written for name in free_vars(predicate)})
-        known = tuple(kinds.get(name) or Variable(name, VariableKind.INT) for name in names)
-        try:
-            found = _Search(known, written, budget).run([simplify_predicate(each) for each in written], {}, 0)
-        except OutOfBudget:
-            return Unknown("it would take too long to decide")
-        except _Undecided as undecided:
-            unknown = Unknown(str(undecided))
-            continue  # another part may have no sizes at all
-        if found is None:
-            return None
-        sizes.update(found)
-    return unknown or sizes
+    found = sizes_or_core(variables, predicates, work=work)
+    return None if isinstance(found, tuple) else found
 
 
 def sizes_or_core(
@@ -90,173 +52,64 @@ def sizes_or_core(
         predicates: Any predicates; where a divisor is 0 they do not hold.
         work: How hard to try.
     """
-    found = find_sizes(variables, predicates, work=work)
-    return tuple(range(len(predicates))) if found is None else found
+    kinds = {variable.name: variable.kind for variable in variables}
+    sizes = dict.fromkeys(kinds, 0)  # of those that nothing speaks of
+    unknown: Unknown | None = None
+    budget = Budget(work)
+    # what is asked comes last, and its part first: often nothing else matters
+    for group in sorted(components(predicates), key=lambda group: -group[-1]):
+        try:
+            sizes.update(_search([predicates[at] for at in group], kinds, budget))
+        except Clash as clash:
+            return tuple(at for bit, at in enumerate(group) if clash.why >> bit & 1)
+        except OutOfBudget:
+            return Unknown("it would take too long to decide")
+        except TooHard:  # another part may have no sizes at all
+            unknown = Unknown("sizes are multiplied or divided by each other")
+    return unknown or sizes
 
 
-class _Undecided(Exception):
-    """One branch could be neither satisfied nor refuted."""
+def _search(predicates: Sequence[Predicate], kinds: Mapping[str, VariableKind], budget: Budget) -> dict[str, int]:
+    """Returns sizes that satisfy predicates of one group.
 
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """One question.
-
-    Attributes:
-        variables: All that the predicates speak of.
-        written: The predicates as they were given; a witness is checked on these.
-        budget: What is left of the work.
+    Raises:
+        Clash: There are none.
+        TooHard: Neither was found.
     """
+    names = list(dict.fromkeys(name for predicate in predicates for name in free_vars(predicate)))
+    budget.spend(20 * len(predicates) + 10)
+    definitions: dict[str, Formula] = {}
+    assumptions: list[tuple[Formula, int]] = []
+    written = [of_one_dim(predicate) for predicate in predicates]
 
-    variables: tuple[Variable, ...]
-    written: tuple[Predicate, ...]
-    budget: Budget
-
-    def run(self, predicates: Iterable[Predicate], fixed: Mapping[str, int], depth: int) -> dict[str, int] | None:
-        """Returns a witness of canonical ``predicates``, or None if there is none.
-
-        Raises:
-            _Undecided, OutOfBudget: Neither was found.
-        """
-        flat = list(dict.fromkeys(part for each in predicates for part in split(each)))
-        self.budget.spend(30 * len(flat) + 30)  # `propagate` costs about as much
-        if FALSE in flat:
-            return None
-        open_variables = [v for v in self.variables if v.name not in fixed]
+    def confirm(model: Mapping[Monomial, int]) -> bool:
+        sizes = {name: model.get((name,), 0) for name in names}
+        budget.spend(4 * len(predicates))
         try:
-            domains = propagate(open_variables, flat)
-        except Contradiction:
-            return None
-        choice = next(((at, each) for at, each in enumerate(flat) if _choices(each)), None)
-        if choice is None:
-            return self.leaf(flat, domains, fixed, depth)
-        at, chosen = choice
-        rest = [*flat[:at], *flat[at + 1 :]]
-        undecided: _Undecided | None = None
-        for branch in sorted(_choices(chosen), key=predicate_key):
-            try:
-                witness = self.run([*rest, branch], fixed, depth)
-            except _Undecided as problem:
-                undecided = problem
-                continue
-            if witness is not None:
-                return witness
-        if undecided is not None:
-            raise undecided
-        return None
-
-    def leaf(
-        self, predicates: Sequence[Predicate], domains: Domains, fixed: Mapping[str, int], depth: int
-    ) -> dict[str, int] | None:
-        """Like `run`, for predicates without a disjunction."""
-        relaxation = Relaxation(domains, self.budget)
-        try:
-            for predicate in predicates:
-                relaxation.add(predicate)
-        except TooLarge as error:
-            raise _Undecided("a size is too large to reason about") from error
-        relaxation.add_domains()
-        if relaxation.choices:  # min, max: which argument it is
-            return self._leaf_by_choice(relaxation, predicates, fixed, depth)
-        model = solve(relaxation.all_rows(), self.budget)
-        if model is None:
-            return None
-        witness = self._confirmed(model, fixed)
-        if witness is not None:
-            return witness
-        return self._by_trial(predicates, domains, relaxation, model, fixed, depth)
-
-    def _leaf_by_choice(
-        self, relaxation: Relaxation, predicates: Sequence[Predicate], fixed: Mapping[str, int], depth: int
-    ) -> dict[str, int] | None:
-        undecided = False
-        for chosen in product(*relaxation.choices):
-            rows = [*relaxation.all_rows(), *(row for rows in chosen for row in rows)]
-            model = solve(rows, self.budget)
-            if model is not None:
-                witness = self._confirmed(model, fixed)
-                if witness is not None:
-                    return witness
-                undecided = True
-        if undecided:
-            return self._by_trial(predicates, relaxation.domains, relaxation, {}, fixed, depth)
-        return None
-
-    def _confirmed(self, model: Mapping[str, int], fixed: Mapping[str, int]) -> dict[str, int] | None:
-        """Returns ``model`` as sizes if Python's integers confirm it."""
-        sizes = {v.name: fixed.get(v.name, model.get(v.name, 0)) for v in self.variables}
-        if any(sizes[v.name] < 0 for v in self.variables if v.kind is not VariableKind.INT):
-            return None
-        try:  # a variadic is tried with one dim
-            return sizes if all(holds(_of_one_dim(predicate), sizes) for predicate in self.written) else None
+            return all(holds(predicate, sizes) for predicate in written)
         except ZeroDivisionError:
-            return None
+            return False
 
-    def _by_trial(
-        self,
-        predicates: Sequence[Predicate],
-        domains: Domains,
-        relaxation: Relaxation,
-        model: Mapping[str, int],
-        fixed: Mapping[str, int],
-        depth: int,
-    ) -> dict[str, int] | None:
-        """Fixes a variable of a product; all of its values, if they are few."""
-        names = sorted(relaxation.nonlinear, key=lambda name: _width(domains, name))
-        if not names or depth >= MOST_DEPTH:
-            raise _Undecided("sizes are multiplied or divided by each other")
-        for name in names:
-            domain = domains.domain(name)
-            complete = _width(domains, name) < MOST_TRIALS
-            if complete:
-                values: Iterable[int] = range(int(domain.low), int(domain.high) + 1)
-            else:
-                wishes = [model.get(name, 0), domain.low, domain.high, 0, 1, 2, 3, 4, 6, 8, 16]
-                values = dict.fromkeys(int(w) for w in wishes if domain.low <= w <= domain.high and abs(w) != inf)
-            undecided = False
-            for value in values:
-                if domain.modulus > 1 and (value - domain.residue) % domain.modulus:
-                    continue
-                substituted = [simplify_predicate(substitute(each, {name: Const(value)})) for each in predicates]
-                try:
-                    witness = self.run(substituted, {**fixed, name: value}, depth + 1)
-                except _Undecided:
-                    undecided = True
-                    continue
-                if witness is not None:
-                    return witness
-            if complete and not undecided:
-                return None
-        raise _Undecided("sizes are multiplied or divided by each other")
-
-
-def _of_one_dim(predicate: Predicate) -> Predicate:
-    def single(size: Size) -> Size:
-        match size:
-            case Variadic(name=name):
-                return Var(name)
-            case Apply(args=args):
-                return replace(size, args=tuple(map(single, args)))
-            case _:
-                return size
-
-    return map_sizes(predicate, single)
-
-
-def _width(domains: Domains, name: str) -> Bound:
-    domain = domains.domain(name)
-    return inf if inf in (domain.high, -domain.low) else domain.high - domain.low
-
-
-def _choices(predicate: Predicate) -> tuple[Predicate, ...]:
-    """Returns the alternatives of a predicate, if it has several: an `or`, or `!=`."""
-    match predicate:
-        case Or(args=args):
-            return args
-        case Compare(op=op, left=left, right=right) if op.name == "!=":
-            return (
-                simplify_predicate(Compare(COMPARISONS["<"], left, right)),
-                simplify_predicate(Compare(COMPARISONS[">"], left, right)),
-            )
-        case _:
-            return ()
+    pretended = 1 << len(predicates)  # that a variadic has one dim: then sizes can be found
+    engine = Engine(budget, confirm, len(predicates) + 1)
+    singles: list[tuple[Formula, int]] = []
+    for bit, predicate in enumerate(predicates):
+        try:
+            translation = translate(predicate)
+        except TooLarge:  # without it, refutations are still right, and sizes are confirmed anyway
+            continue
+        definitions.update(translation.definitions)
+        engine.powers.update(translation.powers)
+        assumptions.append((translation.formula, 1 << bit))
+        for of_all, name in translation.variadic.items():
+            singles.append((atom(EQ, {(of_all,): 1, (name,): -1}), pretended))
+    assumptions += [(formula, 0) for formula in definitions.values()]
+    assumptions += [(atom(GE, {(name,): 1}), 0) for name in names if kinds.get(name) not in (None, VariableKind.INT)]
+    try:
+        model = engine.run([*assumptions, *singles])
+    except Clash as clash:
+        if clash.why & pretended:
+            Engine(budget, confirm, len(predicates), engine.powers).run(assumptions)
+            raise TooHard from None
+        raise
+    return {name: model.get((name,), 0) for name in names}
