@@ -142,7 +142,7 @@ def _check_names(uses: Iterator[Var | Variadic], signature: Signature, report: R
             f"`{signature.name}` has no size `{name}`",
             at=use.span,
             label=f"did you mean `{like}`?" if like else "",
-            help=f"its sizes are {', '.join(known)}" if known else "it has no sizes",
+            help=() if like else f"its sizes are {', '.join(known)}" if known else "it has no sizes",
             fix=Fix(f"write `{like}`", (Edit(use.span, like),)) if exact and like and use.span else None,
         )
 
