@@ -20,11 +20,12 @@ sizes met before; the others are asked of `decide`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..ir import And, Constraint, Not, Predicate, Signature
 from ..ir.taking import pads
+from .case_hints import Misfit, misfits
 from .comparisons import FALSE
 from .decide import Refuted, Unknown, decide, find_sizes, minimal_core
 from .domains import Domains
@@ -77,12 +78,14 @@ class Coverage:
         gap: Accepted sizes that no alternative takes, the smallest that were found, sorted by name.
         unreachable: Alternatives that take nothing, ascending.
         overlaps: Ascending by `Overlap.at`.
+        misfits: Hints of alternatives that no sizes they take have.
         undecided: What could not be decided: ``"gap"``, or the index of an alternative.
     """
 
     gap: tuple[tuple[str, int], ...] | None = None
     unreachable: tuple[Unreachable, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
+    misfits: tuple[Misfit, ...] = ()
     undecided: tuple[str | int, ...] = ()
 
 
@@ -126,7 +129,10 @@ class _Search:
         gap = self.gap(box)
         dead = {each.at for each in unreachable}
         overlaps = [found for at in positions if at not in dead and (found := self.overlap(at, dead)) is not None]
-        return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(self.undecided))
+        hints = [
+            found for at in positions if at not in dead for found in misfits(self.space, at, self.points, self._find)
+        ]
+        return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(hints), tuple(self.undecided))
 
     def unreachable(self, at: int) -> Unreachable | None:
         """Returns why alternative ``at`` takes nothing, or None if it takes something, or that is unknown."""
@@ -135,7 +141,7 @@ class _Search:
             return self._explained(at, region, [])
         if self.points.takes(at):
             return None
-        rivals = self._rivals(at, region.box)
+        rivals = self.space.rivals(at, region.box)
         whole = next((rival for rival in rivals if not self.space.regions[rival].left_in(region.box)), None)
         if whole is not None:
             return self._explained(at, region, [whole])
@@ -143,7 +149,7 @@ class _Search:
             self.points.add(corner)
             if self.points.takes(at):
                 return None
-        match self._find([*region.parts, *self._outside(rivals, region.box)]):
+        match self._find([*region.parts, *self.space.outside(rivals, region.box)]):
             case None:
                 return self._explained(at, region, rivals)
             case Unknown():
@@ -158,7 +164,7 @@ class _Search:
         if any(region.exact and not region.left_in(box) for region in regions):
             return None
         rivals = [at for at, region in enumerate(regions) if region.exact and region.box is not None]
-        given = [*self.space.parts, *self._outside(rivals, box)]
+        given = [*self.space.parts, *self.space.outside(rivals, box)]
         match decide(self.space.variables, given, FALSE, work=self.work):
             case Refuted(witness=witness) if all(region.exact or not region.asks(dict(witness)) for region in regions):
                 return witness
@@ -180,7 +186,7 @@ class _Search:
         if not earlier:
             return None
         first = self.space.regions[earlier[0]]
-        before = [] if first.box is None else self._outside(self._rivals(earlier[0], first.box), first.box)
+        before = [] if first.box is None else self.space.outside(self.space.rivals(earlier[0], first.box), first.box)
         together = [*self.space.parts, *first.parts, *later.parts, *before]
         match decide(self.space.variables, together, FALSE, work=self.work):
             case Refuted(witness=witness):
@@ -208,7 +214,7 @@ class _Search:
             self.points.add(corner)
             if self._overlaps(first, second):
                 return True
-        before = self._outside(self._rivals(first, one.box), one.box)
+        before = self.space.outside(self.space.rivals(first, one.box), one.box)
         for shown, parts in ((self.points.shares, other.parts), (self.points.differs, (other.outside(one.box),))):
             if shown(first, second):
                 continue
@@ -222,18 +228,6 @@ class _Search:
             if not shown(first, second):
                 return False
         return True
-
-    def _rivals(self, at: int, box: Domains) -> list[int]:
-        """Returns the earlier alternatives that may take some of what is in ``box``."""
-        regions = self.space.regions[:at]
-        return [
-            each
-            for each, region in enumerate(regions)
-            if region.exact and region.box is not None and not apart(region.box, box)
-        ]
-
-    def _outside(self, rivals: Iterable[int], box: Domains) -> list[Predicate]:
-        return [self.space.regions[rival].outside(box) for rival in rivals]
 
     def _find(self, predicates: Sequence[Predicate]) -> Mapping[str, int] | Unknown | None:
         """Returns accepted sizes that satisfy ``predicates``, and keeps them in mind; see `find_sizes`."""
@@ -257,7 +251,7 @@ class _Search:
     def _needed(self, at: int, region: Region, box: Domains, rivals: Sequence[int]) -> Sequence[int]:
         """Returns a minimal set of ``rivals`` that take all that ``at`` asks for."""
         if len(self.points.needed(at, rivals)) < len(rivals) / 2:  # few are: the proof itself tells which
-            core = self._core([*self.space.parts, *region.parts, *self._outside(rivals, box)])
+            core = self._core([*self.space.parts, *region.parts, *self.space.outside(rivals, box)])
             fixed = len(self.space.parts) + len(region.parts)
             return [rivals[each - fixed] for each in core if each >= fixed]
         kept = list(rivals)
@@ -265,7 +259,7 @@ class _Search:
             without = [each for each in kept if each != rival]
             if self.proofs > 0 and rival not in self.points.needed(at, kept):
                 self.proofs -= 1
-                if self._find([*region.parts, *self._outside(without, box)]) is None:
+                if self._find([*region.parts, *self.space.outside(without, box)]) is None:
                     kept = without
         return kept
 

@@ -9,6 +9,7 @@ from ..ir import Alternative, Compare, Constraint, Signature
 from ..ir.taking import asked_by
 from ..ir.walk import free_vars
 from ..ir.write import write_predicate
+from .case_hints import Misfit
 from .comparisons import FALSE
 from .coverage import Coverage, Overlap, Unreachable, coverage_of
 from .predicates import simplify_predicate
@@ -22,7 +23,7 @@ def check_coverage(signature: Signature, report: Report) -> Coverage:
 
     Args:
         signature: Without errors, and satisfiable.
-        report: Receives ``unreachable-case``, ``case-overlap``, ``case-gap`` and ``undecided``.
+        report: Receives ``unreachable-case``, ``case-overlap``, ``case-gap``, ``hint-out-of-range`` and ``undecided``.
     """
     coverage = coverage_of(signature)
     for unreachable in coverage.unreachable:
@@ -32,6 +33,8 @@ def check_coverage(signature: Signature, report: Report) -> Coverage:
             _tell_refused(signature, unreachable, report)
     for overlap in coverage.overlaps:
         _tell_overlap(signature, overlap, report)
+    for misfit in coverage.misfits:
+        _tell_misfit(signature, misfit, report)
     if coverage.gap is not None:
         _tell_gap(signature, coverage.gap, report)
     if coverage.undecided:
@@ -95,6 +98,23 @@ def _tell_overlap(signature: Signature, found: Overlap, report: Report) -> None:
         else (),
         help="let them exclude each other, or put a case for both in front",
         witness=found.witness,
+    )
+
+
+def _tell_misfit(signature: Signature, found: Misfit, report: Report) -> None:
+    alternative = signature.alternatives[found.at]
+    taker = None if found.taken_by is None else signature.alternatives[found.taken_by]
+    several = len(found.hints) > 1
+    sizes = ", ".join(f"{name} = {value}" for name, value in found.hints)
+    hint = f"the hints {sizes}" if several else f"hint {found.hints[0][1]} of `{found.hints[0][0]}`"
+    verb = ("do not" if several else "does not") + (" fit" if taker is None else " reach")
+    report.warning(
+        "hint-out-of-range",
+        f"{hint} {verb} {called(alternative)}" + (" together" if several and taker is None else ""),
+        at=alternative.span or signature.span,
+        label=f"hint {sizes}",
+        also=[] if taker is None else [(taker.span, f"takes {'them' if several else 'it'}")],
+        note=[] if found.nearest is None else f"{found.nearest} is used, the nearest size that fits",
     )
 
 

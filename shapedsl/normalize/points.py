@@ -47,6 +47,15 @@ class Points:
             shared.setdefault(at, key)
         self._always[taker] = self._always.get(taker, all_asking) & all_asking
 
+    def taker(self, sizes: Mapping[str, int]) -> int | None:
+        """Returns which alternative takes ``sizes``; None if they are not accepted, or none is known to."""
+        known = {variable.name: sizes.get(variable.name, 0) for variable in self._space.variables}
+        if not self._space.accepts(known):
+            return None
+        asking = self._asking(known)
+        exact = asking and all(region.exact for region in self._space.regions[: asking[0] + 1])
+        return asking[0] if exact else None
+
     def _asking(self, sizes: Mapping[str, int]) -> list[int]:
         found: list[int] = []
         for at, limits in enumerate(self._limits):

@@ -88,11 +88,24 @@ class Space:
         """Returns whether the assumptions hold for ``sizes``."""
         return all(satisfies(constraint.predicate, sizes) for constraint in self.given)
 
+    def rivals(self, at: int, box: Domains) -> list[int]:
+        """Returns the alternatives before ``at`` that may ask for some of what is in ``box``, and of which all is known."""
+        return [
+            each
+            for each, region in enumerate(self.regions[:at])
+            if region.exact and region.box is not None and not apart(region.box, box)
+        ]
+
+    def outside(self, rivals: Iterable[int], box: Domains) -> list[Predicate]:
+        """Returns that none of ``rivals`` asks for sizes in ``box``."""
+        return [self.regions[rival].outside(box) for rival in rivals]
+
 
 def space_of(signature: Signature) -> Space:
     """Returns the space of ``signature``."""
     asked = [asked_by(alternative) for alternative in signature.alternatives]
     names = {name for each in asked for c in each.conditions for name in free_vars(c.predicate)}
+    names |= {name for each in signature.alternatives for name, _ in each.hints}
     given = _about(names, signature.constraints)
     variables = tuple(v for v in signature.variables if v.name in names)
     parts = _parts(given)
