@@ -52,19 +52,26 @@ def hermite(rows: Iterable[Row]) -> list[tuple[Monomial, Row]]:
     columns = dict.fromkeys(unknown for row in left for unknown in row.unknowns)
     done: list[tuple[Monomial, Row]] = []
     for column in columns:
-        while len(having := [row for row in left if column in row.unknowns]) > 1:
-            least = min(having, key=lambda row: abs(row.unknowns[column]))
-            left = [
-                row if row is least or column not in row.unknowns else row.plus(least, -_times(row, least, column))
-                for row in left
-            ]
-        if not having:
-            continue
-        pivot = having[0] if having[0].unknowns[column] > 0 else Row({}, {}).plus(having[0], -1)
-        left = [row for row in left if row is not having[0]]
-        done = [(name, row.plus(pivot, -_times(row, pivot, column))) for name, row in done]
-        done.append((column, pivot))
+        pivot, left = _gathered(left, column)
+        if pivot is not None:
+            done = [(name, row.plus(pivot, -_times(row, pivot, column))) for name, row in done]
+            done.append((column, pivot))
     return done
+
+
+def _gathered(rows: list[Row], column: Monomial) -> tuple[Row | None, list[Row]]:
+    """Returns the one row that is left with ``column`` after Euclid's algorithm on rows, positive there, and the others."""
+    having = [row for row in rows if column in row.unknowns]
+    others = [row for row in rows if column not in row.unknowns]
+    while len(having) > 1:
+        least = min(having, key=lambda row: abs(row.unknowns[column]))
+        smaller = [row.plus(least, -_times(row, least, column)) for row in having if row is not least]
+        having = [least, *(row for row in smaller if column in row.unknowns)]
+        others += [row for row in smaller if column not in row.unknowns]
+    if not having:
+        return None, others
+    (pivot,) = having
+    return (pivot if pivot.unknowns[column] > 0 else Row({}, {}).plus(pivot, -1)), others
 
 
 def _times(row: Row, pivot: Row, column: Monomial) -> int:
