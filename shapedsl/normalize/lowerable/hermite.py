@@ -61,11 +61,11 @@ def hermite(rows: Iterable[Row]) -> list[tuple[Monomial, Row]]:
 
 def _gathered(rows: list[Row], column: Monomial) -> tuple[Row | None, list[Row]]:
     """Returns the one row that is left with ``column`` after Euclid's algorithm on rows, positive there, and the others."""
-    having = [row for row in rows if column in row.unknowns]
+    having: list[Row] = [row for row in rows if column in row.unknowns]
     others = [row for row in rows if column not in row.unknowns]
     while len(having) > 1:
-        least = min(having, key=lambda row: abs(row.unknowns[column]))
-        smaller = [row.plus(least, -_times(row, least, column)) for row in having if row is not least]
+        least: Row = min(having, key=lambda row: abs(row.unknowns[column]))
+        smaller: list[Row] = [row.plus(least, -_times(row, least, column)) for row in having if row is not least]
         having = [least, *(row for row in smaller if column in row.unknowns)]
         others += [row for row in smaller if column not in row.unknowns]
     if not having:
