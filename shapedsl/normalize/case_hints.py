@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from ..ir import COMPARISONS, And, Compare, Const, Not, Predicate, Var
 from ..ir.walk import free_vars
 from .decide import Unknown
-from .lowerable.fit import fitting
+from .hints import nearest_fit
 from .points import Points, corners
-from .predicates import simplify_predicate, split
 from .regions import Region, Space, box_of, satisfies
 
 Find = Callable[[Sequence[Predicate]], "Mapping[str, int] | Unknown | None"]
@@ -104,13 +103,8 @@ def _nearest(space: Space, at: int, name: str, value: int) -> int | None:
     """Returns what lowering the alternative takes for the hint; None where it is not lowered alone."""
     if any(region.alternative.buckets for region in space.regions[: at + 1]):
         return None
-    outside = [simplify_predicate(Not(And(region.parts))) for region in space.regions[:at]]
-    parts = [*space.parts, *space.regions[at].parts, *(part for each in outside for part in split(each))]
-    box = box_of(space.variables, parts)
-    if box is None:
-        return None
-    alone = [part for part in parts if set(free_vars(part)) == {name}]
-    return fitting(value, box.domain(name), name, alone)
+    mine = [*space.regions[at].parts, *(Not(And(region.parts)) for region in space.regions[:at])]
+    return nearest_fit(name, value, space.variables, [*space.parts, *mine])
 
 
 __all__ = ["Misfit", "misfits"]

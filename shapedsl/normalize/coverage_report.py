@@ -71,14 +71,15 @@ def _tell_refused(signature: Signature, found: Unreachable, report: Report) -> N
     dead = signature.alternatives[found.at]
     mine = [c for c in found.core if c in asked_by(dead).conditions]
     given = [c for c in found.core if c not in mine]
-    main, *others = [*mine, *given] or [None]
+    told = [*mine, *given]
+    main = told[0] if told else None
     against = f"what is assumed excludes {'it' if len(mine) < 2 else 'them'}" if given else "it excludes itself"
     report.warning(
         "unreachable-case",
         f"no sizes reach {called(dead)}: {against}",
         at=(main.span if main else None) or dead.span or signature.span,
         label=_asks(main, "needs") if main else "never holds",
-        also=[(c.span, _asks(c, "needs" if c in mine else "so")) for c in others if c is not None],
+        also=[(c.span, _asks(c, "needs" if c in mine else "so")) for c in told[1:]],
         help="change one of these, or delete the alternative",
         core=[_text(c) for c in found.core],
     )

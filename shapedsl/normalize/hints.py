@@ -6,17 +6,23 @@ case it stands in, a warning, and lowering uses the nearest size that fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import TypeAlias
 
 from ..diagnostics import Report, Span
-from ..ir import Constraint, Origin, Signature, Variable, VariableKind
+from ..ir import Constraint, Origin, Predicate, Signature, Variable, VariableKind
+from ..ir.taking import negation
 from ..ir.walk import free_vars, holds
+from .domains import Contradiction
 from .facts import fact_of
 from .intervals import Interval
+from .lowerable.fit import fitting
+from .predicates import simplify_predicate, split
+from .propagate import propagate
 
-FARTHEST = 4096  # how far from the hint a fitting size is looked for
+_Lowered: TypeAlias = "tuple[Sequence[Variable], Sequence[Predicate]]"  # what the hint is moved to fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +35,26 @@ class _Hint:
 def check_hints(signature: Signature, report: Report) -> None:
     """Adds ``hint-out-of-range`` findings."""
     wheres = [c for c in signature.constraints if c.origin is not Origin.DECLARED]
+    stated = [c.predicate for c in signature.constraints]
     for variable in signature.variables:
         if variable.hint is not None:
             hint = _Hint(variable, variable.hint, variable.span)
             if not _outside_declared(hint, signature.constraints, report):
-                _outside_wheres(hint, wheres, signature.constraints, report)
-    for alternative in signature.alternatives:
+                _outside_wheres(hint, wheres, (signature.variables, stated), report)
+    for at, alternative in enumerate(signature.alternatives):
         for name, value in alternative.hints:
             known = signature.variable(name)
             if known is None:
                 continue
             hint = _Hint(known, value, alternative.span)
-            if not _outside_declared(hint, signature.constraints, report):
-                mine = [*wheres, *alternative.constraints]
-                _outside_wheres(hint, mine, [*signature.constraints, *alternative.constraints], report)
+            if _outside_declared(hint, signature.constraints, report):
+                continue
+            before = signature.alternatives[:at]
+            lowered: _Lowered | None = None
+            if not any(each.buckets for each in (*before, alternative)):
+                mine = [*(c.predicate for c in alternative.constraints), *map(negation, before)]
+                lowered = signature.variables, [*stated, *mine]
+            _outside_wheres(hint, [*wheres, *alternative.constraints], lowered, report)
 
 
 def _outside_declared(hint: _Hint, constraints: Iterable[Constraint], report: Report) -> bool:
@@ -82,16 +94,13 @@ def _allows(value: int, interval: Interval, modulus: int, residue: int) -> bool:
     return interval.low <= value <= interval.high and (value - residue) % modulus == 0
 
 
-def _outside_wheres(
-    hint: _Hint, wheres: Sequence[Constraint], everything: Sequence[Constraint], report: Report
-) -> None:
+def _outside_wheres(hint: _Hint, wheres: Sequence[Constraint], lowered: _Lowered | None, report: Report) -> None:
     """Warns of a hint that a single-variable assumption excludes."""
     name = hint.variable.name
     broken = [c for c in wheres if set(free_vars(c.predicate)) == {name} and not _holds(c, name, hint.value)]
     if not broken or hint.variable.variadic:
         return
-    mine = [c for c in everything if set(free_vars(c.predicate)) == {name}]
-    nearest = _nearest(name, hint.value, mine)
+    nearest = None if lowered is None else nearest_fit(name, hint.value, *lowered)
     report.warning(
         "hint-out-of-range",
         f"hint {hint.value} of `{name}` does not satisfy `{broken[0].text}`",
@@ -109,9 +118,19 @@ def _holds(constraint: Constraint, name: str, value: int) -> bool:
         return True
 
 
-def _nearest(name: str, value: int, constraints: Sequence[Constraint]) -> int | None:
-    for distance in range(FARTHEST):
-        for candidate in (value - distance, value + distance):
-            if all(_holds(constraint, name, candidate) for constraint in constraints):
-                return candidate
-    return None
+def nearest_fit(name: str, value: int, variables: Sequence[Variable], predicates: Sequence[Predicate]) -> int | None:
+    """Returns the size that lowering takes for a hint of ``name`` under ``predicates``; None if there is none."""
+    parts = [part for each in predicates for part in split(simplify_predicate(each))]
+    alone = [part for part in parts if set(free_vars(part)) == {name}]
+    try:
+        nearest = fitting(value, propagate(variables, parts).domain(name), name, alone)
+    except Contradiction:
+        return None
+    return nearest if all(_satisfied(part, {name: nearest}) for part in alone) else None
+
+
+def _satisfied(predicate: Predicate, sizes: Mapping[str, int]) -> bool:
+    try:
+        return holds(predicate, sizes)
+    except ZeroDivisionError:
+        return False
