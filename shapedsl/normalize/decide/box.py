@@ -16,7 +16,7 @@ from .clash import Clash
 from .formula import EQ, GE, NE, All, Atom, Formula, Monomial
 
 MOST_STEPS: Final = 12  # how often one bound may move in one propagation
-LARGEST_BITS: Final = 160
+LARGEST_BITS: Final = 100  # of a bound; a larger one is not used
 
 Terms: TypeAlias = tuple[tuple[Monomial, int], ...]
 Bound: TypeAlias = tuple[int, int]  # value, why
@@ -184,7 +184,7 @@ class Box:
     def raise_low(self, column: Monomial, value: int, why: int) -> None:
         """Assumes ``column >= value``."""
         old = self.lows.get(column)
-        if old is not None and old[0] >= value:
+        if (old is not None and old[0] >= value) or value.bit_length() > LARGEST_BITS:
             return
         residue = self.residues.get(column)
         if residue is not None and (value - residue[1]) % residue[0]:
@@ -200,7 +200,7 @@ class Box:
     def lower_high(self, column: Monomial, value: int, why: int) -> None:
         """Assumes ``column <= value``."""
         old = self.highs.get(column)
-        if old is not None and old[0] <= value:
+        if (old is not None and old[0] <= value) or value.bit_length() > LARGEST_BITS:
             return
         residue = self.residues.get(column)
         if residue is not None and (value - residue[1]) % residue[0]:
@@ -300,8 +300,6 @@ class Box:
                 open_column = column
             else:
                 total += sign * value * bound[0]
-        if total.bit_length() > LARGEST_BITS:
-            return
         if open_column is None and total < 0:
             raise Clash(self._reasons(terms, why, sign, None))
         for column, value in terms:
@@ -529,11 +527,15 @@ class Box:
             for at, arg in enumerate(args):
                 if at != first:
                     why |= self.why_false(arg)
-            self.settled[clause] = True
-            self.trail.append((self.settled, clause, None))
+            self.settle(clause)
             self.assume(args[first], why)
             found = True
         return found
+
+    def settle(self, clause: Clause) -> None:
+        """Takes note that one argument of ``clause`` is assumed."""
+        self.settled[clause] = True
+        self.trail.append((self.settled, clause, None))
 
     def _open(self, args: tuple[Formula, ...], watched: list[int], which: int) -> int | None:
         """Returns an argument that may hold, -1 if there is none but the other watched one, None if one surely holds."""

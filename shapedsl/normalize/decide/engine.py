@@ -39,11 +39,13 @@ class _Split:
         args: The cases.
         why: What the split follows from.
         product: Whether a product is what asked for it.
+        clause: The disjunction that it is made of.
     """
 
     args: Sequence[Formula]
     why: int
     product: bool = False
+    clause: Clause | None = None
 
 
 @dataclass(slots=True)
@@ -130,6 +132,8 @@ class Engine:
     def _case(self) -> Model | _Split:
         """Assumes the present case of the innermost split."""
         frame = self.stack[-1]
+        if frame.split.clause is not None:
+            self.box.settle(frame.split.clause)
         self.box.assume(frame.split.args[frame.at], frame.bit)
         return self._node()
 
@@ -188,7 +192,7 @@ class Engine:
             if self.confirm(model):
                 return model
             wrong = self.products.wrong(model)
-            if not wrong or not self.products.add_lemmas(model, wrong):
+            if not wrong or not self.products.add_lemmas(model, wrong, self._product_splits()):
                 break
         else:
             wrong = self.products.wrong(model)
@@ -196,11 +200,18 @@ class Engine:
         if split is not None:
             return split
         if wrong or self.powers:
-            if sum(frame.split.product for frame in self.stack) >= MOST_PRODUCT_SPLITS:
+            if self._product_splits() >= MOST_PRODUCT_SPLITS:
                 raise TooHard
-            cases, why = self.products.split(model, wrong)
+            cases, why, few = self.products.split(model, wrong)
+            if not few:
+                for clause in box.clauses:  # products know more once it is clear what they are of
+                    if clause not in box.settled and not any(map(box.holds, clause.args)):
+                        return self._split_of(clause)
             return _Split(cases, why, True)
         raise TooHard  # only where a predicate was too large to be translated
+
+    def _product_splits(self) -> int:
+        return sum(frame.split.product for frame in self.stack)
 
     def _violated(self, model: Model) -> _Split | None:
         """Returns the smallest disjunction that ``model`` violates."""
@@ -233,7 +244,7 @@ class Engine:
                 why |= reason
         if not alive:
             raise Clash(why)
-        return _Split(alive, why)
+        return _Split(alive, why, clause=clause)
 
     def _open_clause(self) -> _Split:
         """Returns the first open disjunction, where no model could be found to choose by.
@@ -277,7 +288,11 @@ class Engine:
                 model[column] = self._nearest(column)
         for column in box.products:
             if column not in model:
-                model[column] = value_of(column, model)
+                value = value_of(column, model)
+                low, high = box.lows.get(column), box.highs.get(column)
+                if (low is not None and low[0] > value) or (high is not None and high[0] < value):
+                    value = self._nearest(column)
+                model[column] = value
         return model
 
     def _nearest(self, column: Monomial) -> int:

@@ -88,27 +88,49 @@ class Products:
 
     # -- lemmas ----------------------------------------------------------------------------------------------
 
-    def add_lemmas(self, model: Model, wrong: Sequence[Monomial]) -> bool:
-        """Assumes lemmas that ``model`` violates; returns whether there are any."""
-        found = False
-        for lemma, why in self._lemmas(wrong):
-            self.box.budget.spend(6)
-            if not satisfied(lemma, model):
-                self.box.assume(lemma, why)
-                found = True
-        if found:
-            return True
-        for lemma, why in self._derived(wrong):
-            self.box.budget.spend(6)
-            if not satisfied(lemma, model):
-                self.box.assume(lemma, why)
-                return True
-        return False
+    def add_lemmas(self, model: Model, wrong: Sequence[Monomial], depth: int) -> bool:
+        """Assumes lemmas that ``model`` violates; returns whether there are any.
 
-    def _lemmas(self, wrong: Sequence[Monomial]) -> Iterator[tuple[Formula, int]]:
+        Args:
+            model: It satisfies the relaxation.
+            wrong: The products that it is wrong about.
+            depth: How many splits of products we are inside of. The costlier lemmas are for the first.
+        """
+        found = False
         for column in wrong:
             product = self.box.products[column]
-            yield from self._mccormick(column, product.left, product.right)
+            for lemma, why in self._mccormick(column, product.left, product.right):
+                found = self._add(lemma, why, model) or found
+            if product.left == product.right:
+                for lemma, why in self._tangents(column, product.left, model):
+                    found = self._add(lemma, why, model) or found
+        if found:
+            return True
+        rules = list(self._rules())
+        names = list(dict.fromkeys(name for column in wrong for name in column))
+        for name in names:
+            for rule in self._reduced(rules, name):
+                for lemma, why in self._divided(rule, name):
+                    if self._add(lemma, why, model):
+                        return True
+        for strange in (0, 1):
+            for lemma, why in self._multiplied(rules, names, strange):
+                found = self._add(lemma, why, model) or found
+            if found:
+                return True
+        if depth < 2:
+            self._refute_by_residues(rules)
+            for lemma, why in self._vanishing(rules):
+                found = self._add(lemma, why, model) or found
+        return found
+
+    def _add(self, lemma: Formula, why: int, model: Model) -> bool:
+        """Assumes ``lemma`` if ``model`` violates it; returns whether it does."""
+        self.box.budget.spend(6)
+        if satisfied(lemma, model):
+            return False
+        self.box.assume(lemma, why)
+        return True
 
     def _mccormick(self, column: Monomial, left: Monomial, right: Monomial) -> Iterator[tuple[Formula, int]]:
         sides = [
@@ -123,23 +145,11 @@ class Products:
             polynomial = plus(polynomial, {right: -mine[0]} if mine[0] else {})
             yield atom(GE, plus({}, polynomial, sign * other_sign)), mine[1] | other[1]
 
-    def _derived(self, wrong: Sequence[Monomial]) -> Iterator[tuple[Formula, int]]:
-        names = list(dict.fromkeys(name for column in wrong for name in column))
-        rules = list(self._rules())
-        for name in names:
-            reduced = self._reduced(rules, name)
-            for rule in reduced:
-                yield from self._divided(rule, name)
-        yield from self._multiplied(rules, names)
-
-    def tangents(self, model: Model, wrong: Sequence[Monomial]) -> Iterator[tuple[Formula, int]]:
-        """Yields, for squares, the tangent between the root in ``model`` and the next integer."""
-        for column in wrong:
-            product = self.box.products[column]
-            if product.left == product.right:
-                root = value_of(product.left, model)
-                for at in (root, root - 1):
-                    yield atom(GE, {column: 1, product.left: -(2 * at + 1), (): at * (at + 1)}), 0
+    def _tangents(self, column: Monomial, root: Monomial, model: Model) -> Iterator[tuple[Formula, int]]:
+        """Yields the tangents of a square between its root in ``model`` and the next integers."""
+        value = value_of(root, model)
+        for at in (value, value - 1):
+            yield atom(GE, {column: 1, root: -(2 * at + 1), (): at * (at + 1)}), 0
 
     def _rules(self) -> Iterator[Rule]:
         """Yields what is assumed as polynomials; columns with one value are replaced by it."""
@@ -238,8 +248,8 @@ class Products:
         ]
         return some(cases)
 
-    def _multiplied(self, rules: Sequence[Rule], names: Sequence[str]) -> Iterator[tuple[Formula, int]]:
-        """Yields constraints times the distance of a variable from its bound, if all columns are known, or all but one."""
+    def _multiplied(self, rules: Sequence[Rule], names: Sequence[str], most: int) -> Iterator[tuple[Formula, int]]:
+        """Yields constraints times the distance of a variable from its bound, with at most ``most`` new columns."""
         known = self.box.products
         for polynomial, op, why in rules:
             if len(polynomial) > 8 or max(map(len, polynomial)) > 2:
@@ -248,7 +258,7 @@ class Products:
                 self.box.budget.spend(2 * len(polynomial))
                 multiple = times(polynomial, {(name,): 1})
                 strange = [column for column in multiple if len(column) > 1 and column not in known]
-                if len(strange) > (op == EQ) or all(len(column) < 2 or column in strange for column in multiple):
+                if len(strange) != most or all(len(column) < 2 or column in strange for column in multiple):
                     continue
                 if op == EQ:
                     yield atom(EQ, multiple), why
@@ -261,13 +271,13 @@ class Products:
 
     # -- residues --------------------------------------------------------------------------------------------
 
-    def refute_by_residues(self) -> None:
+    def _refute_by_residues(self, rules: Sequence[Rule]) -> None:
         """Looks for a small modulus under which an equality with products has no solution.
 
         Raises:
             Clash: There is one.
         """
-        for polynomial, op, why in self._rules():
+        for polynomial, op, why in rules:
             if op != EQ or all(len(column) < 2 for column in polynomial):
                 continue
             names = sorted({name for column in polynomial for name in column})
@@ -297,9 +307,9 @@ class Products:
         values = {(residue + known * at) % modulus for at in range(modulus)}
         return sorted(values)
 
-    def vanishing(self) -> Iterator[tuple[Formula, int]]:
+    def _vanishing(self, rules: Sequence[Rule]) -> Iterator[tuple[Formula, int]]:
         """Yields that all variables are 0 where a homogeneous equality has no primitive solution modulo a small power."""
-        for polynomial, op, why in self._rules():
+        for polynomial, op, why in rules:
             degrees = {len(column) for column in polynomial}
             if op != EQ or len(degrees) != 1 or degrees == {1}:
                 continue
@@ -354,8 +364,8 @@ class Products:
 
     # -- splitting -------------------------------------------------------------------------------------------
 
-    def split(self, model: Model, wrong: Sequence[Monomial]) -> tuple[list[Formula], int]:
-        """Returns cases for the values of a variable, all of them, and what they follow from.
+    def split(self, model: Model, wrong: Sequence[Monomial]) -> tuple[list[Formula], int, bool]:
+        """Returns cases for the values of a variable, what they follow from, and whether it has few values.
 
         Raises:
             TooHard: There is none to split.
@@ -383,7 +393,7 @@ class Products:
         if low is not None and high is not None and width < FEW_VALUES * self._step(column):
             values = range(low[0], high[0] + 1, self._step(column))
             why = low[1] | high[1] | self.box.residues.get(column, (1, 0, 0))[2]
-            return [atom(EQ, plus({column: 1}, {(): value} if value else {}, -1)) for value in values], why
+            return [atom(EQ, plus({column: 1}, {(): value} if value else {}, -1)) for value in values], why, True
         value = value_of(column, model)
         same: Polynomial = plus({column: 1}, {(): value} if value else {}, -1)
         below = atom(GE, plus({(): -1}, same, -1))
@@ -398,7 +408,7 @@ class Products:
             cases.append(above)
         else:
             why |= high[1]
-        return cases, why
+        return cases, why, width < 64
 
     def _step(self, column: Monomial) -> int:
         return self.box.residues.get(column, (1, 0, 0))[0]
