@@ -103,13 +103,20 @@ def _groups(joint: Sequence[Constraint], padded: Mapping[str, Bucket]) -> Iterat
     """Yields padded names that predicates tie to each other, with those predicates."""
     left = list(joint)
     while left:
-        names: dict[str, None] = dict.fromkeys(name for name in free_vars(left[0].predicate) if name in padded)
         mine = [left.pop(0)]
-        while more := [c for c in left if not names.keys().isdisjoint(free_vars(c.predicate))]:
+        names = _padded_names(mine, padded)
+        while True:
+            more = [c for c in left if not names.keys().isdisjoint(free_vars(c.predicate))]
+            if not more:
+                break
             mine += more
             left = [c for c in left if c not in more]
-            names.update((name, None) for c in more for name in free_vars(c.predicate) if name in padded)
+            names |= _padded_names(more, padded)
         yield list(names), mine
+
+
+def _padded_names(constraints: Sequence[Constraint], padded: Mapping[str, Bucket]) -> dict[str, None]:
+    return dict.fromkeys(name for c in constraints for name in free_vars(c.predicate) if name in padded)
 
 
 def _written_out(buckets: Sequence[Bucket], constraints: Sequence[Constraint]) -> Constraint | None:

@@ -125,13 +125,12 @@ class _Search:
     def run(self, box: Domains) -> Coverage:
         """Returns all answers; ``box`` is the space's."""
         positions = range(len(self.space.regions))
-        unreachable = [found for at in positions if (found := self.unreachable(at)) is not None]
+        unreachable = [dead for at in positions if (dead := self.unreachable(at)) is not None]
         gap = self.gap(box)
-        dead = {each.at for each in unreachable}
-        overlaps = [found for at in positions if at not in dead and (found := self.overlap(at, dead)) is not None]
-        hints = [
-            found for at in positions if at not in dead for found in misfits(self.space, at, self.points, self._find)
-        ]
+        gone = {dead.at for dead in unreachable}
+        live = [at for at in positions if at not in gone]
+        overlaps = [overlap for at in live if (overlap := self.overlap(at, gone)) is not None]
+        hints = [misfit for at in live for misfit in misfits(self.space, at, self.points, self._find)]
         return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(hints), tuple(self.undecided))
 
     def unreachable(self, at: int) -> Unreachable | None:
