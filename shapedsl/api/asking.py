@@ -132,11 +132,10 @@ def answer(signature: Signature, question: Predicate) -> Answer:
     if not open_:
         return _answer(at_lengths(signature, fixed), _question_at(question, fixed))
     for lengths in _structures(open_):
-        found = _answer(at_lengths(signature, {**fixed, **lengths}), _question_at(question, {**fixed, **lengths}))
-        if found.verdict == "refuted":
-            empty = [(name, ()) for name, length in lengths.items() if not length]
-            return replace(found, _witness=tuple(sorted([*found._witness, *empty])))
-        if found.verdict == "unknown":
+        known = {**fixed, **lengths}
+        empty = [name for name, length in lengths.items() if not length]
+        found = _answer(at_lengths(signature, known), _question_at(question, known), empty)
+        if found.verdict != "proved":
             return found
     whole = _answer(at_lengths(signature, fixed), _question_at(question, fixed))
     if whole.verdict == "proved":
@@ -145,7 +144,8 @@ def answer(signature: Signature, question: Predicate) -> Answer:
     return Answer("unknown", reason=f"it holds where {names} is up to {_LENGTHS[-1]} dims; for more it was not shown")
 
 
-def _answer(signature: Signature, question: Predicate) -> Answer:
+def _answer(signature: Signature, question: Predicate, empty: Iterable[str] = ()) -> Answer:
+    """Returns the answer at one structure, in which the variadics ``empty`` have no dims."""
     from ..normalize.decide import Proved, Refuted, decide
 
     given = [constraint.predicate for constraint in signature.constraints]
@@ -158,12 +158,12 @@ def _answer(signature: Signature, question: Predicate) -> Answer:
             return Answer("proved", in_order(signature.constraints[at] for at in core))
         case Refuted(witness=witness):
             mine = _related(signature, question)
-            return Answer("refuted", _witness=_folded([(n, v) for n, v in witness if n in mine]))
+            return Answer("refuted", _witness=_folded([(n, v) for n, v in witness if n in mine], empty))
         case unknown:
             return Answer("unknown", reason=unknown.reason)
 
 
-def range_of(signature: Signature, size: str | Symbol, *, case: str | None = None) -> SizeRange:
+def range_of(signature: Signature, size: str | Symbol | type, *, case: str | None = None) -> SizeRange:
     """Returns the tightest range and residue of ``size`` that is proved, of a case where one is named.
 
     Raises:
@@ -172,7 +172,7 @@ def range_of(signature: Signature, size: str | Symbol, *, case: str | None = Non
     """
     if isinstance(size, Symbol):
         size = size.text
-    if not isinstance(cast("object", size), str):
+    if not isinstance(size, str):
         raise TypeError(f"a range is asked of text or a size such as 2 * B + 1, not {type(size).__name__}")
     signature, _ = within(signature, case)
     report = Report()
@@ -403,9 +403,11 @@ def _related(signature: Signature, question: Predicate) -> set[str]:
         related |= more
 
 
-def _folded(witness: Sequence[tuple[str, int]]) -> tuple[tuple[str, int | tuple[int, ...]], ...]:
+def _folded(
+    witness: Sequence[tuple[str, int]], empty: Iterable[str]
+) -> tuple[tuple[str, int | tuple[int, ...]], ...]:
     """Returns ``batch[0]`` and ``batch[1]`` as one tuple ``batch``."""
-    folded: dict[str, int | tuple[int, ...]] = {}
+    folded: dict[str, int | tuple[int, ...]] = dict.fromkeys(empty, ())
     for name, value in witness:
         base, bracket, _ = name.partition("[")
         if bracket:
@@ -413,7 +415,7 @@ def _folded(witness: Sequence[tuple[str, int]]) -> tuple[tuple[str, int | tuple[
             folded[base] = (*before, value) if isinstance(before, tuple) else (value,)
         else:
             folded[name] = value
-    return tuple(folded.items())
+    return tuple(sorted(folded.items()))
 
 
 def _written(size: int | tuple[int, ...]) -> str:

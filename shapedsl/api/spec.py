@@ -101,11 +101,11 @@ class Spec:
 
         return ask(self._signature, question, case=case)
 
-    def range(self, size: str | Symbol, *, case: str | None = None) -> SizeRange:
+    def range(self, size: str | Symbol | type, *, case: str | None = None) -> SizeRange:
         """Returns the tightest range and residue of a size that is proved.
 
         Args:
-            size: An expression such as ``"2*B + 1"``, or an object such as ``2 * B + 1``.
+            size: An expression such as ``"2*B + 1"``, or an object such as ``2 * B + 1`` (type checkers see a class).
             case: Ask within this alternative.
 
         Raises:
