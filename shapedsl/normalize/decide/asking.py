@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ...ir import Predicate, Variable
 from . import smt
 from .search import WORK
-from .search import find_sizes as search
+from .search import sizes_or_core as search
 from .verdict import Unknown
 
 
@@ -21,6 +21,25 @@ def find_sizes(
         predicates: Any predicates; where a divisor is 0 they do not hold.
         work: How hard to try.
     """
+    found = sizes_or_core(variables, predicates, work=work)
+    return None if isinstance(found, tuple) else found
+
+
+def sizes_or_core(
+    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+) -> Mapping[str, int] | Unknown | tuple[int, ...]:
+    """Returns sizes that satisfy ``predicates``, or which of them cannot hold together, or why neither was found.
+
+    The indices ascend. They are those that a refutation used, which need not be minimal.
+
+    Args:
+        variables: Their kinds count.
+        predicates: Any predicates; where a divisor is 0 they do not hold.
+        work: How hard to try.
+    """
     known = tuple(variables)
     found = search(known, predicates, work=work)
-    return smt.consulted(found, known, predicates, work=work) if isinstance(found, Unknown) else found
+    if not isinstance(found, Unknown):
+        return found
+    consulted = smt.consulted(found, known, predicates, work=work)
+    return tuple(range(len(predicates))) if consulted is None else consulted

@@ -1,7 +1,7 @@
 """Find a smallest set of constraints that cannot hold together, by deleting for as long as the rest clash.
 
-Many are deleted at once first: of a thousand constraints, of which three clash, about thirty sets are
-tried instead of a thousand. Every constraint that is left has been shown to be needed: sizes were found
+The search starts from the constraints that the engine's refutation used, and goes on from what each
+further refutation used; many are deleted at once first. Every constraint that is left has been shown to be needed: sizes were found
 that satisfy all of the others, or at least no contradiction of the others. Sizes settle it for good;
 where the engine only gave up, it is asked again once the set has become smaller.
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...ir import Predicate, Variable
-from .asking import find_sizes
+from .asking import sizes_or_core
 from .search import WORK
 from .verdict import Unknown
 
@@ -33,13 +33,13 @@ def minimal_core(
         work: How hard to try, for each question.
     """
     question = _Question(tuple(variables), predicates, work)
-    core = list(range(len(predicates)))
-    if not question.clash(core):
+    core = question.clash(range(len(predicates)))
+    if core is None:
         return None
     size = len(core) // 2
     while size > 1:
         core = question.without_runs(core, size)
-        size //= 2
+        size = min(size, len(core)) // 2
     while True:
         smaller = question.without_runs(core, 1)
         if len(smaller) == len(core):
@@ -63,18 +63,25 @@ class _Question:
     work: int
     needed: set[int] = field(default_factory=set[int])
 
-    def clash(self, chosen: Sequence[int], without: Sequence[int] = ()) -> bool:
-        """Returns whether those of ``chosen`` that are not in ``without`` cannot hold together."""
-        kept = [self.predicates[at] for at in chosen if at not in without]
-        answer = find_sizes(self.variables, kept, work=self.work)
-        if len(without) == 1 and answer is not None and not isinstance(answer, Unknown):
+    def clash(self, chosen: Sequence[int], without: Sequence[int] = ()) -> list[int] | None:
+        """Returns which of ``chosen``, none of them in ``without``, cannot hold together; None if that is not found."""
+        kept = [at for at in chosen if at not in without]
+        answer = sizes_or_core(self.variables, [self.predicates[at] for at in kept], work=self.work)
+        if isinstance(answer, tuple):
+            return [kept[at] for at in answer]
+        if len(without) == 1 and not isinstance(answer, Unknown):
             self.needed.update(without)
-        return answer is None
+        return None
 
     def without_runs(self, core: list[int], size: int) -> list[int]:
         """Returns ``core`` without those runs of ``size`` constraints, the last first, that it clashes without."""
-        for start in range((len(core) - 1) // size * size, -1, -size):
-            run = core[start : start + size]
-            if self.needed.isdisjoint(run) and self.clash(core, run):
-                core = [*core[:start], *core[start + size :]]
+        end = len(core)
+        while end > 0:
+            run = core[max(0, end - size) : end]
+            smaller = self.clash(core, run) if self.needed.isdisjoint(run) else None
+            if smaller is not None:
+                end = sum(at < run[0] for at in smaller)
+                core = smaller
+            else:
+                end -= len(run)
         return core

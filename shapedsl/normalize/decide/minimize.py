@@ -20,21 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 from ...ir import COMPARISONS, Compare, Const, Predicate, Size, Var, Variable, VariableKind
 from ...ir.walk import evaluate, free_vars, holds, substitute
 from ..components import components
-from ..domains import Contradiction, Domains
-from ..predicates import simplify_predicate, split
-from ..propagate import propagate
 from .search import WORK
 from .search import find_sizes as search
 from .single import of_one_dim
 from .verdict import Unknown
 
 MOST_QUESTIONS = 48  # to the engine, for one witness
-MOST_TRIALS = 600  # of values, for one witness
+MOST_TRIALS = 200  # of values, for one witness
+PATIENCE = 3  # times that the engine may not know, for one variable
 FEW = 12  # small values that are tried for each variable
 
 
@@ -160,12 +157,15 @@ class _Descent:
         fixed = {v.name: Const(self.sizes[v.name]) for v in self.variables if v is not variable and v not in later}
         rest = [substitute(predicate, fixed) for predicate in self.predicates]
         open_variables = (variable, *later)
-        low = _least(open_variables, rest, variable.name)  # no absolute value below it is possible
+        low = 0  # no absolute value below it is possible
         reach = abs(self.sizes[variable.name]) - 1  # what is asked for: an absolute value up to this
-        while low <= reach:
+        patience = PATIENCE
+        while low <= reach and patience:
             found = self.smaller(variable, open_variables, rest, reach)
-            if found is Unknown:
-                return
+            if found is Unknown:  # less may be easier
+                patience -= 1
+                reach = (low + reach) // 2 if low < reach else -1
+                continue
             if found is None:
                 low = reach + 1
             reach = (low + abs(self.sizes[variable.name]) - 1) // 2
@@ -191,7 +191,6 @@ class _Descent:
             return None
         if isinstance(found, Unknown) or not self.adopt({**self.sizes, **found}):
             return Unknown
-        self.descend()
         return True
 
 
@@ -229,16 +228,3 @@ def _definitions(predicates: Sequence[Predicate]) -> dict[str, Size]:
             case _:
                 pass
     return found
-
-
-def _least(variables: Sequence[Variable], predicates: Sequence[Predicate], name: str) -> int:
-    """Returns an absolute value that that of ``name`` is proved not to be below."""
-    try:
-        flat = [part for predicate in predicates for part in split(simplify_predicate(predicate))]
-        domains: Domains = propagate(variables, flat)
-    except Contradiction:
-        return 0
-    domain = domains.domain(name)
-    if domain.low > 0:
-        return int(domain.low)
-    return int(-domain.high) if -inf < domain.high < 0 else 0

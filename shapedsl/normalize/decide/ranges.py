@@ -20,21 +20,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, inf
 
-from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Variable
+from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var, Variable, VariableKind
 from ...ir.walk import evaluate, free_vars
-from ..algebra import TooLarge, terms
-from ..domains import Contradiction
-from ..intervals import Bound
-from ..polynomial import terms_interval
-from ..predicates import simplify_predicate, split
-from ..propagate import propagate, residue_of
 from .asking import find_sizes
+from .box import Box
+from .budget import Budget, TooHard
+from .clash import Clash
 from .cores import minimal_core
 from .search import WORK
 from .single import size_of_one_dim
+from .translate import TooLarge, translate
 from .verdict import Range, Unknown
 
 FAR = 2**48  # an end beyond it that nobody declared is the end of int64, seen through an operator
+ITSELF = "~size"  # no variable is called so
 MOST_DIVISORS = 6  # of a residue's modulus that are tried where the engine does not know
 
 
@@ -53,7 +52,7 @@ def range_of(
     question = _Question(tuple(variables), given, size, work)
     try:
         low, high, modulus, residue = question.propagated()
-    except Contradiction:
+    except Clash:
         return None
     if not question.possible():
         return None
@@ -87,20 +86,31 @@ class _Question:
     work: int
     values: set[int] = field(default_factory=set[int])
 
-    def propagated(self) -> tuple[Bound, Bound, int, int]:
+    def propagated(self) -> tuple[int | None, int | None, int, int]:
         """Returns the lowest and the highest value, a modulus and the residue that propagation proves.
 
         Raises:
-            Contradiction: Nothing satisfies ``given``.
+            Clash: Nothing satisfies ``given``.
         """
+        box = Box(Budget(self.work))
+        column = (ITSELF,)
+        named = Compare(COMPARISONS["=="], Var(ITSELF), self.size)
         try:
-            flat = [part for each in self.given for part in split(simplify_predicate(each))]
-            domains = propagate(self.variables, flat)
-            polynomial = terms(self.size)
-        except TooLarge:
-            return -inf, inf, 1, 0
-        interval = terms_interval(polynomial, domains.box)
-        return interval.low, interval.high, *residue_of(domains, polynomial)
+            for variable in self.variables:
+                if variable.kind is not VariableKind.INT:
+                    box.raise_low((variable.name,), 0, 0)
+            for predicate in (*self.given, named):
+                translation = translate(predicate)
+                for formula in (translation.formula, *translation.definitions.values()):
+                    box.assume(formula, 0)
+            box.propagate()
+        except (TooHard, TooLarge):
+            return None, None, 1, 0
+        low, high = box.lows.get(column), box.highs.get(column)
+        modulus, residue, _ = box.residues.get(column, (1, 0, 0))
+        if low is not None and high is not None and low[0] == high[0]:
+            modulus, residue = 0, low[0]
+        return None if low is None else low[0], None if high is None else high[0], modulus, residue
 
     def possible(self) -> bool:
         """Looks for a first value; returns whether there may be one."""
@@ -131,20 +141,20 @@ class _Question:
 
     # ------------------------------------------------------------------------------------- ends
 
-    def end(self, sign: int, bound: Bound) -> tuple[int | None, bool]:
+    def end(self, sign: int, bound: int | None) -> tuple[int | None, bool]:
         """Returns the highest value (``sign`` -1: the lowest), and whether there is nothing tighter.
 
         None if no end is found.
 
         Args:
             sign: 1 or -1. Everything below is said of ``sign * size``, of which the highest is wanted.
-            bound: A proved end of ``size``, or infinite.
+            bound: A proved end of ``size``, or None.
         """
-        top = sign * int(bound) if abs(bound) != inf else self.found_bound(sign)
+        top = self.found_bound(sign) if bound is None else sign * bound
         if top is None:
             return None, self.best(sign) >= FAR
         at_most, probe = top, top  # at_most: no value beyond it; the engine does not know about some up to it
-        undecided: Bound = -inf
+        undecided: float = -inf
         while self.values and max(self.best(sign), undecided) < at_most:
             answer = self.reaches(sign, probe)
             if answer is False:
@@ -154,7 +164,7 @@ class _Question:
             probe = at_most if probe == at_most else (int(max(self.best(sign), undecided)) + at_most + 1) // 2
         return sign * at_most, self.best(sign) == at_most
 
-    def best(self, sign: int) -> Bound:
+    def best(self, sign: int) -> float:
         """Returns the highest value that is known to be attained."""
         return max((sign * value for value in self.values), default=-inf)
 

@@ -31,7 +31,7 @@ from ...ir.walk import holds
 from .verdict import Unknown
 
 SWITCH = "SHAPEDSL_SMT"
-LIMIT_OF_A_UNIT = 25  # of z3's resource units for one of ours; about as long
+LIMIT_OF_A_UNIT = 10  # of z3's resource units for one of ours; about as long
 LARGEST_POWER = 16
 HINT = "install shapedsl[smt] to ask z3"
 

@@ -59,7 +59,7 @@ def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "ask", never)
     monkeypatch.setenv("SHAPEDSL_SMT", "0")
     found = find_sizes((), predicates("A >= 3"))
-    assert found == Unknown("the engine gave up on 1 predicates, 0 variables, 40000")
+    assert found == Unknown("the engine gave up on 1 predicates, 0 variables, 200000")
 
 
 @pytest.mark.usefixtures("puzzled")
@@ -108,8 +108,8 @@ def test_what_it_cannot_be_told_is_unknown() -> None:
 
 @pytest.mark.usefixtures("on")
 def test_its_work_is_limited_and_repeatable() -> None:
-    first = smt.ask((), predicates(HARD), work=2000)
-    assert [smt.ask((), predicates(HARD), work=2000) for _ in range(3)] == [first] * 3
+    first = smt.ask((), predicates(HARD), work=10_000)
+    assert [smt.ask((), predicates(HARD), work=10_000) for _ in range(3)] == [first] * 3
     assert isinstance(smt.ask((), predicates("A**3 + B**3 == C**3, A >= 1, B >= 1"), work=100), Unknown)
 
 
