@@ -38,7 +38,7 @@ class Comparison:
         self._compared = compared
         self.relation: str = compared.relation.value
         self.changes: tuple[Change, ...] = compared.changes
-        self.reasons: tuple[str, ...] = compared.reasons
+        self.reasons: tuple[str, ...] = (*compared.undecided, *compared.open)
 
     @property
     def breaking(self) -> bool:
@@ -183,7 +183,7 @@ def tell_files(old: Iterable[Signature], new: Iterable[Signature], report: Repor
     tell(compared.changes, report)
     for name, each in compared.specs:
         tell(each.changes, report)
-        tell_undecided(each.reasons, spans[name], name, report)
+        tell_undecided(each, spans[name], name, report)
     return compared.relation.value
 
 

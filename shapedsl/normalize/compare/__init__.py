@@ -22,7 +22,7 @@ from dataclasses import replace
 from ...ir import Signature
 from ..decide import WORK
 from .calls import completed, pair
-from .changes import Change, Compared, Effect, Example, Relation, relation_of
+from .changes import Change, Compared, Effect, Example, Relation, gains, loses, relation_of
 from .comparison import Comparison
 from .remarks import remarks
 
@@ -42,13 +42,14 @@ def compare(old: Signature, new: Signature, *, work: int = WORK) -> Compared:
     second = replace(new, params=tuple(now for _, now in pairing.pairs))
     found = Comparison(first, second, work)
     found.run()
-    changes = (*pairing.changes, *found.changes.values())
-    changes = tuple(_kept(changes, found))
-    relation = relation_of(changes, maybe_lost=found.maybe_lost, maybe_gained=found.maybe_gained)
+    changes = _kept((*pairing.changes, *found.changes.values()), found)
+    undecided = {} if loses(changes) else found.undecided
+    open_ = {} if gains(changes) else found.open
+    relation = relation_of(changes, maybe_lost=bool(undecided), maybe_gained=bool(open_))
     if found.fullest is not None:
-        changes = (*changes, *remarks(old, new, *found.fullest, work=work, reasons=found.reasons))
+        changes += remarks(old, new, *found.fullest, work=work, reasons=undecided)
     ordered = sorted(changes, key=lambda change: not change.breaking)
-    return Compared(relation, tuple(ordered), tuple(found.reasons))
+    return Compared(relation, tuple(ordered), tuple(undecided), tuple(open_))
 
 
 def _kept(changes: tuple[Change, ...], found: Comparison) -> list[Change]:

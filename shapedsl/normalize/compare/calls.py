@@ -62,7 +62,7 @@ def pair(old: Signature, new: Signature) -> Pairing:
     pairs = tuple((first, found[first.name]) for first in old.params if first.name in found)
     gone = [param for param in old.params if param.name not in found]
     fresh = [param for param in new.params if param.name not in taken]
-    return Pairing(pairs, tuple(_changes(new, pairs, gone, fresh)))
+    return Pairing(pairs, tuple(_changes(old, new, pairs, gone, fresh)))
 
 
 def _namesake(param: Param, new: Signature) -> Param | None:
@@ -89,12 +89,16 @@ def _positional(params: Sequence[Param]) -> list[Param]:
 
 
 def _changes(
-    new: Signature, pairs: Sequence[tuple[Param, Param]], gone: Sequence[Param], fresh: Sequence[Param]
+    old: Signature,
+    new: Signature,
+    pairs: Sequence[tuple[Param, Param]],
+    gone: Sequence[Param],
+    fresh: Sequence[Param],
 ) -> Iterator[Change]:
     for param in gone:
-        yield _removed(param, new)
+        yield _removed(param, old, new, pairs)
     for param in fresh:
-        yield _added(param, new, pairs)
+        yield _added(param, old, new, pairs)
     for old_param, new_param in pairs:
         if old_param.kind not in _VARIABLE:
             yield from _recalled(old_param, new_param)
@@ -102,36 +106,57 @@ def _changes(
     yield from _moved(new, pairs)
 
 
-def _removed(param: Param, new: Signature) -> Change:
-    kept: set[str] = set()
-    if any(other.kind is ParamKind.VAR_KEYWORD for other in new.params):
-        kept.add("keyword")  # it is one of `**kwargs` now
-    lost = _STYLES.get(param.kind, frozenset(("any",))) - kept
-    optional = param.default or param.kind in _VARIABLE
-    effect = Effect.LOST if lost else Effect.NONE
-    if not optional:
-        effect = Effect.EXCHANGED if lost else Effect.GAINED
-    message = f"the parameter `{_name(param)}` is gone" + ("" if lost else ", `**` takes it")
-    return changed("parameter", param.name, effect, message, texts=(_written(param), ""), spans=(param.span, new.span))
+def _removed(param: Param, old: Signature, new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Change:
+    more, taken = _calls_with(param, new)
+    behind = _behind(param, old, [first for first, _ in pairs])
+    effect = Effect.EXCHANGED if behind else _effect(lost=more, gained=not _optional(param))
+    message = f"the parameter `{_name(param)}` is gone" + taken
+    if behind:
+        message += f"; it stood before `{behind}`, which callers may pass by position"
+    return changed(
+        "parameter", param.name, effect, message, texts=(_written(param), ""), spans=(param.span, new.span)
+    )
 
 
-def _added(param: Param, new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Change:
-    optional = param.default or param.kind in _VARIABLE
-    message = f"the parameter `{_name(param)}` is new" + ("" if optional else " and has no default")
-    effect = Effect.GAINED if optional else Effect.EXCHANGED
-    if optional and "position" in _STYLES.get(param.kind, ()):
-        order = [other.name for other in _positional(new.params)]
-        behind = [
-            second.name
-            for first, second in pairs
-            if second.name in order
-            and "position" in _STYLES.get(first.kind, ())
-            and order.index(second.name) > order.index(param.name)
-        ]
-        if behind:
-            effect = Effect.EXCHANGED
-            message += f", and stands before `{behind[0]}`, which callers may pass by position"
+def _added(param: Param, old: Signature, new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Change:
+    more, taken = _calls_with(param, old)
+    behind = _behind(param, new, [second for _, second in pairs])
+    effect = Effect.EXCHANGED if behind else _effect(lost=not _optional(param), gained=more)
+    message = f"the parameter `{_name(param)}` is new" + taken
+    if not _optional(param):
+        message += " and has no default"
+    if behind:
+        message += f"; it stands before `{behind}`, which callers may pass by position"
     return changed("parameter", param.name, effect, message, texts=("", _written(param)), spans=(None, param.span))
+
+
+def _optional(param: Param) -> bool:
+    return param.default or param.kind in _VARIABLE
+
+
+def _calls_with(param: Param, other: Signature) -> tuple[bool, str]:
+    """Returns whether passing ``param`` is refused by the signature that lacks it, and what is to be said if not."""
+    styles = _STYLES.get(param.kind, frozenset(("any",)))
+    if any(each.kind is ParamKind.VAR_KEYWORD for each in other.params):
+        styles -= {"keyword"}
+    return bool(styles), "" if styles else ", which `**` takes in the other version"
+
+
+def _behind(param: Param, owner: Signature, others: Sequence[Param]) -> str:
+    """Returns the first of ``others`` that stands behind ``param`` and may be passed by position, as it may."""
+    order = [each.name for each in _positional(owner.params)]
+    if param.name not in order:
+        return ""
+    names = {other.name for other in others}
+    return next((name for name in order[order.index(param.name) + 1 :] if name in names), "")
+
+
+def _effect(*, lost: bool, gained: bool) -> Effect:
+    if lost and gained:
+        return Effect.EXCHANGED
+    if lost:
+        return Effect.LOST
+    return Effect.GAINED if gained else Effect.NONE
 
 
 def _recalled(old: Param, new: Param) -> Iterator[Change]:
@@ -141,12 +166,7 @@ def _recalled(old: Param, new: Param) -> Iterator[Change]:
     lost, gained = before - after, after - before
     if old.name == new.name and not lost and not gained:
         return
-    effect = {
-        (True, True): Effect.EXCHANGED,
-        (True, False): Effect.LOST,
-        (False, True): Effect.GAINED,
-        (False, False): Effect.NONE,
-    }[bool(lost), bool(gained)]
+    effect = _effect(lost=bool(lost), gained=bool(gained))
     if old.name != new.name:
         message = f"the parameter `{old.name}` is called `{new.name}` now"
         if ("keyword", old.name) in lost:

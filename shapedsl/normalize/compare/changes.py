@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -50,9 +50,10 @@ class Example:
         return self.sizes or self.places
 
     @property
-    def cost(self) -> tuple[int, tuple[int, ...]]:
+    def cost(self) -> tuple[int, int, tuple[int, ...]]:
         """What the smallest example is smallest in."""
-        return sum(abs(size) for _, size in self.places), tuple(size for _, size in self.places)
+        sizes = tuple(size for _, size in self.places)
+        return len(sizes), sum(map(abs, sizes)), sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,14 @@ class Compared:
     Attributes:
         relation: New relative to old, in the calls that they accept; what is returned is not part of it.
         changes: What breaks callers first, each kind in the order it was found.
-        reasons: What could not be decided; then nothing is claimed that depends on it.
+        undecided: Why it is not known whether callers lose something.
+        open: Why it is not known whether they gain something. Where it is known by another change, both are empty.
     """
 
     relation: Relation
     changes: tuple[Change, ...] = ()
-    reasons: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
 
     @property
     def breaking(self) -> bool:
@@ -136,11 +139,15 @@ class Compared:
         return None
 
 
-def relation_of(changes: Iterable[Change], *, maybe_lost: bool, maybe_gained: bool) -> Relation:
-    """Returns what changes, and questions that stayed open, add up to."""
-    effects = {change.effect for change in changes}
-    lost = bool(effects & {Effect.LOST, Effect.EXCHANGED})
-    gained = bool(effects & {Effect.GAINED, Effect.EXCHANGED})
+def relation_of(changes: Collection[Change], *, maybe_lost: bool, maybe_gained: bool) -> Relation:
+    """Returns what changes, and questions that stayed open, add up to.
+
+    Args:
+        changes: What is known.
+        maybe_lost: Whether it is not known that no other call is lost.
+        maybe_gained: Whether it is not known that no other call is gained.
+    """
+    lost, gained = loses(changes), gains(changes)
     if lost and gained:
         return Relation.INCOMPARABLE
     if (maybe_lost and not lost) or (maybe_gained and not gained):
@@ -148,3 +155,13 @@ def relation_of(changes: Iterable[Change], *, maybe_lost: bool, maybe_gained: bo
     if lost:
         return Relation.NARROWER
     return Relation.WIDER if gained else Relation.EQUAL
+
+
+def loses(changes: Collection[Change]) -> bool:
+    """Returns whether one of ``changes`` loses calls."""
+    return any(change.effect in (Effect.LOST, Effect.EXCHANGED) for change in changes)
+
+
+def gains(changes: Collection[Change]) -> bool:
+    """Returns whether one of ``changes`` gains calls."""
+    return any(change.effect in (Effect.GAINED, Effect.EXCHANGED) for change in changes)

@@ -32,7 +32,8 @@ class Comparison:
 
     Attributes:
         changes: By what makes two of them one.
-        reasons: What could not be decided.
+        undecided: Why it is not known whether some call is lost.
+        open: Why it is not known whether some call is gained.
         old_accepts, new_accepts: Whether there are calls that it accepts, as far as could be decided.
         fullest: Both at the structure with the most places.
         any_rank: See `Structures`.
@@ -42,9 +43,8 @@ class Comparison:
     new: Signature
     work: int
     changes: dict[object, Change] = field(default_factory=dict[object, Change])
-    reasons: dict[str, None] = field(default_factory=dict[str, None])
-    maybe_lost: bool = False
-    maybe_gained: bool = False
+    undecided: dict[str, None] = field(default_factory=dict[str, None])
+    open: dict[str, None] = field(default_factory=dict[str, None])
     old_accepts: bool = False
     new_accepts: bool = False
     fullest: tuple[Places, Places] | None = None
@@ -57,8 +57,8 @@ class Comparison:
         for arguments in structures.calls(parts_of_a_question((self.old, self.new))):
             self._at(arguments)
         if not structures.complete:
-            self.reasons["there are too many structures to look at all of them"] = None
-            self.maybe_lost = self.maybe_gained = True
+            for effect in (Effect.LOST, Effect.GAINED):
+                self._open(effect, "there are too many combinations of lengths and None to look at all of them")
         if not (self.old_accepts and self.new_accepts):
             self._contradictory()
 
@@ -188,11 +188,7 @@ class Comparison:
             self.new_accepts = True
 
     def _open(self, effect: Effect, reason: str) -> None:
-        self.reasons[reason] = None
-        if effect is Effect.LOST:
-            self.maybe_lost = True
-        else:
-            self.maybe_gained = True
+        (self.undecided if effect is Effect.LOST else self.open)[reason] = None
 
     def _add(self, key: object, change: Change) -> None:
         """Adds ``change``; of several with one key, the one with the smallest example."""

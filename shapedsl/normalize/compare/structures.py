@@ -30,17 +30,24 @@ from types import SimpleNamespace
 from typing import Final, TypeAlias
 
 from ...ir import (
+    And,
     AnyType,
+    Apply,
     Attribute,
+    Compare,
     Const,
+    Dim,
     Ellipsis,
     Item,
     MappingType,
     NoneType,
+    Not,
     ObjectType,
     OptionalType,
+    Or,
     Param,
     Path,
+    Predicate,
     Rest,
     ScalarType,
     SequenceType,
@@ -50,9 +57,13 @@ from ...ir import (
     Var,
     Variadic,
 )
+from ...ir.operators import PROD
+from ...ir.walk import free_vars, scalar_sizes, tensor_dims
 
 MOST: Final = 160  # structures
 _REPEATS: Final = (0, 1, 2)
+_DIMS: Final = 2  # of a variadic
+_DIMS_MULTIPLIED: Final = 5  # where `prod` multiplies them, which speaks of all at once: more of them find more
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,7 @@ class Structures:
         self._builds: list[tuple[str, Build]] = []
         self._ranks = dict(self.old.ranks), dict(self.new.ranks)
         self._open: set[int] = set()
+        self._most_dims = _DIMS_MULTIPLIED if _multiplies(self.old) or _multiplies(self.new) else _DIMS
         for old, new in zip(self.old.params, self.new.params, strict=True):
             build = self._visit(old.type, new.type, Path(new.name), 1)
             if old.default or new.default:
@@ -217,7 +229,7 @@ class Structures:
                 ranks.add(fixed + side.length)
             else:
                 self._open.add(number)
-                ranks |= set(range(fixed, before + after + 3))
+                ranks |= set(range(fixed, before + after + self._most_dims + 1))
         tied = tuple((side.name, side.before, side.after) for side in sides)
         # two tensors whose ranks both sides tie together vary together
         key = ("rank", *tied) if all(side.tied for side in sides) else ("rank", str(path))
@@ -314,6 +326,36 @@ class _Run:
     tied: bool = False
 
 
+def _multiplies(signature: Signature) -> bool:
+    """Whether `prod` stands over a variadic."""
+    starred = {variable.name for variable in signature.variables if variable.variadic}
+    nodes = [*(c.predicate for c in signature.constraints), *(d for p in signature.params for d in _sizes(p.type))]
+    return any(name in starred for node in nodes for name in _products(node))
+
+
+def _sizes(type_: Type) -> Iterator[Dim]:
+    yield from tensor_dims(type_)
+    yield from scalar_sizes(type_)
+
+
+def _products(node: Dim | Predicate) -> Iterator[str]:
+    """Yields the names that `prod` multiplies."""
+    match node:
+        case Apply(op=op, args=args):
+            for arg in args:
+                yield from free_vars(arg) if op is PROD else _products(arg)
+        case Compare(left=left, right=right):
+            yield from _products(left)
+            yield from _products(right)
+        case And(args=parts) | Or(args=parts):
+            for part in parts:
+                yield from _products(part)
+        case Not(arg=part):
+            yield from _products(part)
+        case _:
+            pass
+
+
 def _present(type_: Type | None) -> Type | None:
     """Returns the type of what is there; None if it is None, or anything."""
     if isinstance(type_, OptionalType):
@@ -330,8 +372,6 @@ def _item(type_: SequenceType, at: int) -> Type | None:
 
 def parts_of_a_question(signatures: Sequence[Signature]) -> int:
     """Returns how many parts of a call one constraint or one dim can speak of, the part it is asked of included."""
-    from ...ir.walk import free_vars, tensor_dims
-
     counts = [len(set(free_vars(c.predicate))) for s in signatures for c in s.constraints]
     counts += [len(set(free_vars(dim))) for s in signatures for p in s.params for dim in tensor_dims(p.type)]
     return 1 + max(counts, default=0)

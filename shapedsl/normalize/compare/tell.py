@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...diagnostics import Report, Severity, Span
-from .changes import Change, Example
+from .changes import Change, Compared, Example
 
 
 def tell(changes: Iterable[Change], report: Report) -> None:
@@ -33,17 +33,26 @@ def tell(changes: Iterable[Change], report: Report) -> None:
         )
 
 
-def tell_undecided(reasons: Iterable[str], at: Span | None, spec: str, report: Report) -> None:
-    """Adds ``undecided`` for what no answer was found to."""
-    told = list(reasons)
-    if told:
+def tell_undecided(compared: Compared, at: Span | None, spec: str, report: Report) -> None:
+    """Adds ``undecided`` where it is not known whether callers lose something.
+
+    Args:
+        compared: Of one spec.
+        at: The new version.
+        spec: Its name.
+        report: Receives the finding; a ``compatible-change`` where it is only not known what they gain.
+    """
+    if compared.undecided:
         report.warning(
             "undecided",
-            f"it could not be decided how the two versions of `{spec}` compare",
+            f"`{spec}`: it could not be decided whether the new version breaks callers",
             at=at,
-            note=told,
-            help="try the sizes that callers use, or write the changed lines in a simpler form",
+            note=compared.undecided,
+            help="write the changed lines in a simpler form, or test the sizes that callers use",
         )
+    if compared.open:
+        message = f"`{spec}`: it could not be decided whether the new version accepts more"
+        report.emit(Severity.NOTE, "compatible-change", message, at=at, note=compared.open)
 
 
 def _label(text: str) -> str:
