@@ -308,16 +308,16 @@ class Box:
             factor = sign * value
             if factor > 0:
                 high = highs.get(column)
-                bound = -((total - factor * high[0] if high is not None else total) // factor)
+                least = -((total - factor * high[0] if high is not None else total) // factor)
                 low = lows.get(column)
-                if low is None or bound > low[0]:
-                    self.raise_low(column, bound, self._reasons(terms, why, sign, column))
+                if low is None or least > low[0]:
+                    self.raise_low(column, least, self._reasons(terms, why, sign, column))
             else:
                 low = lows.get(column)
-                bound = (total - factor * low[0] if low is not None else total) // -factor
+                most = (total - factor * low[0] if low is not None else total) // -factor
                 high = highs.get(column)
-                if high is None or bound < high[0]:
-                    self.lower_high(column, bound, self._reasons(terms, why, sign, column))
+                if high is None or most < high[0]:
+                    self.lower_high(column, most, self._reasons(terms, why, sign, column))
 
     def _reasons(self, terms: Terms, why: int, sign: int, but: Monomial | None) -> int:
         for column, value in terms:
@@ -420,10 +420,10 @@ class Box:
             self._multiply(column, left, right)
             self._divide(column, left, right)
             self._divide(column, right, left)
-        mine, other = self.residues.get(left, (1, 0, 0)), self.residues.get(right, (1, 0, 0))
-        modulus = gcd(mine[0] * other[0], mine[0] * other[1], mine[1] * other[0])
+        first, second = self.residues.get(left, (1, 0, 0)), self.residues.get(right, (1, 0, 0))
+        modulus = gcd(first[0] * second[0], first[0] * second[1], first[1] * second[0])
         if modulus > 1:
-            self.set_residue(column, modulus, mine[1] * other[1], mine[2] | other[2])
+            self.set_residue(column, modulus, first[1] * second[1], first[2] | second[2])
 
     def _square(self, column: Monomial, root: Monomial) -> None:
         low, high = self.lows.get(root), self.highs.get(root)

@@ -178,9 +178,8 @@ class Engine:
 
     def _node(self) -> Model | _Split:
         """Looks for a model of what is assumed; returns it, or cases to be looked at one by one."""
-        box = self.box
-        for _ in range(MOST_ROUNDS):
-            box.propagate()
+        for left in reversed(range(MOST_ROUNDS)):
+            self.box.propagate()
             if self.powers and self.products.fix_powers():
                 continue
             try:
@@ -192,23 +191,20 @@ class Engine:
             if self.confirm(model):
                 return model
             wrong = self.products.wrong(model)
-            if not wrong or not self.products.add_lemmas(model, wrong, self._product_splits()):
-                break
-        else:
-            wrong = self.products.wrong(model)
-        split = self._violated(model)
-        if split is not None:
-            return split
-        if wrong or self.powers:
-            if self._product_splits() >= MOST_PRODUCT_SPLITS:
-                raise TooHard
-            cases, why, few = self.products.split(model, wrong)
-            if not few:
-                for clause in box.clauses:  # products know more once it is clear what they are of
-                    if clause not in box.settled and not any(map(box.holds, clause.args)):
-                        return self._split_of(clause)
-            return _Split(cases, why, True)
-        raise TooHard  # only where a predicate was too large to be translated
+            if not wrong or not left or not self.products.add_lemmas(model, wrong, self._product_splits()):
+                return self._violated(model) or self._split_product(model, wrong)
+        raise TooHard
+
+    def _split_product(self, model: Model, wrong: Sequence[Monomial]) -> _Split:
+        """Returns cases for a variable of a product that ``model`` is wrong about."""
+        if self._product_splits() >= MOST_PRODUCT_SPLITS:
+            raise TooHard
+        cases, why, few = self.products.split(model, wrong)
+        if not few:
+            for clause in self.box.clauses:  # products are easier once it is clear what they are of
+                if clause not in self.box.settled and not any(map(self.box.holds, clause.args)):
+                    return self._split_of(clause)
+        return _Split(cases, why, True)
 
     def _product_splits(self) -> int:
         return sum(frame.split.product for frame in self.stack)

@@ -382,10 +382,10 @@ class _System:
     def model(self) -> Model:
         """Returns a model of the box, extended by what was eliminated."""
         model: Model = {}
-        for column, (low, _) in self.lows.items():
-            model[column] = max(0, low)
-        for column, (high, _) in self.highs.items():
-            model[column] = min(model.get(column, 0), high)
+        for column, (least, _) in self.lows.items():
+            model[column] = max(0, least)
+        for column, (most, _) in self.highs.items():
+            model[column] = min(model.get(column, 0), most)
         for column, first, second in reversed(self.undo):
             if isinstance(second, int):
                 assert isinstance(first, dict)
