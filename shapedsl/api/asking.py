@@ -129,33 +129,31 @@ def answer(signature: Signature, question: Predicate) -> Answer:
     fixed = dict(signature.ranks)
     mine = _related(signature, question)
     open_ = [v.name for v in signature.variables if v.variadic and v.name in mine and v.name not in fixed]
-    if not open_:
-        return _answer(at_lengths(signature, fixed), _question_at(question, fixed))
     for lengths in _structures(open_):
         known = {**fixed, **lengths}
         empty = [name for name, length in lengths.items() if not length]
-        found = _answer(at_lengths(signature, known), _question_at(question, known), empty)
+        found = _answer(at_lengths(signature, known), _question_at(question, known), empty, core=False)
         if found.verdict != "proved":
             return found
     whole = _answer(at_lengths(signature, fixed), _question_at(question, fixed))
-    if whole.verdict == "proved":
+    if not open_ or whole.verdict == "proved":
         return whole
     names = ", ".join(f"`*{name}`" for name in open_)
     return Answer("unknown", reason=f"it holds where {names} is up to {_LENGTHS[-1]} dims; for more it was not shown")
 
 
-def _answer(signature: Signature, question: Predicate, empty: Iterable[str] = ()) -> Answer:
-    """Returns the answer at one structure, in which the variadics ``empty`` have no dims."""
+def _answer(signature: Signature, question: Predicate, empty: Iterable[str] = (), *, core: bool = True) -> Answer:
+    """Returns the answer at one structure, in which the variadics ``empty`` have no dims; maybe without its core."""
     from ..normalize.decide import Proved, Refuted, decide
 
     given = [constraint.predicate for constraint in signature.constraints]
-    verdict: Verdict = decide(signature.variables, given, question, core=True)
+    verdict: Verdict = decide(signature.variables, given, question, core=core)
     match verdict:
-        case Proved(core=core):
-            clash, _ = contradiction(signature)
+        case Proved(core=at):
+            clash, _ = contradiction(signature) if core else ((), "")
             if clash:
                 return Answer("proved", clash, "no shape satisfies the spec, so everything follows")
-            return Answer("proved", in_order(signature.constraints[at] for at in core))
+            return Answer("proved", in_order(signature.constraints[index] for index in at))
         case Refuted(witness=witness):
             mine = _related(signature, question)
             return Answer("refuted", _witness=_folded([(n, v) for n, v in witness if n in mine], empty))
@@ -387,6 +385,8 @@ def _hull(ranges: Sequence[Range]) -> SizeRange:
 
 def _structures(names: Sequence[str]) -> Iterator[dict[str, int]]:
     """Yields lengths for the variadics ``names``, the usual one first, then small ones."""
+    if not names:
+        return
     several = sorted(product(_LENGTHS, repeat=len(names)), key=lambda lengths: sum(abs(n - 1) for n in lengths))
     for lengths in several[:_STRUCTURES]:
         yield dict(zip(names, lengths, strict=True))
