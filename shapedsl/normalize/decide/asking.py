@@ -1,4 +1,7 @@
-"""Ask for sizes: first the engine of this package, then z3, if the engine does not know and z3 is installed."""
+"""Ask for sizes: first the engine, then by trying all of them where they are few, then z3 if it is installed.
+
+Each is asked only if the one before it does not know.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ...ir import Predicate, Variable
 from . import smt
 from .search import WORK
-from .search import sizes_or_core as search
+from .search import sizes_or_core as engine
+from .small import tried
 from .verdict import Unknown
 
 
@@ -38,8 +42,16 @@ def sizes_or_core(
         work: How hard to try.
     """
     known = tuple(variables)
-    found = search(known, predicates, work=work)
+    found = searched(known, predicates, work=work)
     if not isinstance(found, Unknown):
         return found
     consulted = smt.consulted(found, known, predicates, work=work)
     return tuple(range(len(predicates))) if consulted is None else consulted
+
+
+def searched(
+    variables: Sequence[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+) -> Mapping[str, int] | Unknown | tuple[int, ...]:
+    """Like `sizes_or_core`, without z3."""
+    found = engine(variables, predicates, work=work)
+    return tried(variables, predicates, found, work=work) if isinstance(found, Unknown) else found

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from ...ir import COMPARISONS, Compare, Const, Predicate, Size, Var, Variable, VariableKind
 from ...ir.walk import evaluate, free_vars, holds, substitute
 from ..components import components
+from .asking import searched
 from .search import WORK
-from .search import find_sizes as search
 from .single import of_one_dim
 from .verdict import Unknown
 
@@ -186,8 +186,8 @@ class _Descent:
         if self.budget.questions <= 0:
             return Unknown
         self.budget.questions -= 1
-        found = search(open_variables, predicates, work=self.work // 4)
-        if found is None:
+        found = searched(open_variables, predicates, work=self.work // 4)
+        if isinstance(found, tuple):
             return None
         if isinstance(found, Unknown) or not self.adopt({**self.sizes, **found}):
             return Unknown

@@ -31,7 +31,7 @@ def puzzled(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(variables: Sequence[Variable], predicates: Sequence[Predicate], *, work: int) -> Unknown:
         return Unknown(f"the engine gave up on {len(predicates)} predicates, {len(variables)} variables, {work}")
 
-    monkeypatch.setattr("shapedsl.normalize.decide.asking.search", unknown)
+    monkeypatch.setattr("shapedsl.normalize.decide.asking.searched", unknown)
 
 
 def never(variables: Sequence[Variable], predicates: Sequence[Predicate], *, work: int) -> Mapping[str, int]:
