@@ -36,6 +36,7 @@ WORK = 20_000  # for each question
 MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
 
 
+TOO_MANY = "a bucket has too many joint choices"
 MOST_EXPLAINED = 8  # alternatives for which the assumptions are looked for that make them take all
 
 
@@ -79,14 +80,14 @@ class Coverage:
         unreachable: Alternatives that take nothing, ascending.
         overlaps: Ascending by `Overlap.at`.
         misfits: Hints of alternatives that no sizes they take have.
-        undecided: What could not be decided: ``"gap"``, or the index of an alternative.
+        undecided: What could not be decided, and why: ``"gap"``, or the index of an alternative.
     """
 
     gap: tuple[tuple[str, int], ...] | None = None
     unreachable: tuple[Unreachable, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     misfits: tuple[Misfit, ...] = ()
-    undecided: tuple[str | int, ...] = ()
+    undecided: tuple[tuple[str | int, str], ...] = ()
 
 
 def coverage_of(signature: Signature, *, work: int = WORK) -> Coverage:
@@ -120,7 +121,7 @@ class _Search:
     work: int
     points: Points
     proofs: int = MOST_PROOFS
-    undecided: dict[str | int, None] = field(default_factory=dict[str | int, None])
+    undecided: dict[str | int, str] = field(default_factory=dict[str | int, str])
 
     def run(self, box: Domains) -> Coverage:
         """Returns all answers; ``box`` is the space's."""
@@ -131,7 +132,7 @@ class _Search:
         live = [at for at in positions if at not in gone]
         overlaps = [overlap for at in live if (overlap := self.overlap(at, gone)) is not None]
         hints = [misfit for at in live for misfit in misfits(self.space, at, self.points, self._find)]
-        return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(hints), tuple(self.undecided))
+        return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(hints), tuple(self.undecided.items()))
 
     def unreachable(self, at: int) -> Unreachable | None:
         """Returns why alternative ``at`` takes nothing, or None if it takes something, or that is unknown."""
@@ -151,8 +152,8 @@ class _Search:
         match self._find([*region.parts, *self.space.outside(rivals, region.box)]):
             case None:
                 return self._explained(at, region, rivals)
-            case Unknown():
-                self.undecided[at] = None
+            case Unknown(reason=reason):
+                self.undecided[at] = reason
             case _:
                 pass
         return None
@@ -167,8 +168,10 @@ class _Search:
         match decide(self.space.variables, given, FALSE, work=self.work):
             case Refuted(witness=witness) if all(region.exact or not region.asks(dict(witness)) for region in regions):
                 return witness
-            case Refuted() | Unknown():
-                self.undecided["gap"] = None
+            case Refuted():
+                self.undecided["gap"] = TOO_MANY
+            case Unknown(reason=reason):
+                self.undecided["gap"] = reason
             case _:
                 pass
         return None
@@ -181,9 +184,12 @@ class _Search:
         rivals = [each for each in range(at) if each not in dead and self._may_overlap(each, at)]
         earlier = [each for each in rivals if self._overlaps(each, at)]
         if not earlier:
-            earlier = [each for each in rivals if self._shown_to_overlap(each, at)][:1]
-        if not earlier:
-            return None
+            reasons: list[str] = []
+            shown = next((each for each in rivals if self._shown_to_overlap(each, at, reasons)), None)
+            if shown is None:
+                self.undecided.update((at, reason) for reason in reasons[:1])
+                return None
+            earlier = [shown]
         first = self.space.regions[earlier[0]]
         before = [] if first.box is None else self.space.outside(self.space.rivals(earlier[0], first.box), first.box)
         together = [*self.space.parts, *first.parts, *later.parts, *before]
@@ -204,8 +210,8 @@ class _Search:
         """Returns whether ``first`` is known to take sizes that ``second`` asks for, and sizes that it does not."""
         return self.points.shares(first, second) and self.points.differs(first, second)
 
-    def _shown_to_overlap(self, first: int, second: int) -> bool:
-        """Like `_overlaps`, and looks for such sizes."""
+    def _shown_to_overlap(self, first: int, second: int, reasons: list[str]) -> bool:
+        """Like `_overlaps`, and looks for such sizes; ``reasons`` receives why it is not known whether there are any."""
         one, other = self.space.regions[first], self.space.regions[second]
         if one.box is None or other.box is None:
             return False
@@ -218,13 +224,13 @@ class _Search:
             if shown(first, second):
                 continue
             if self.proofs <= 0:
-                self.undecided[second] = None
+                reasons.append("it would take too long to decide")
                 return False
             self.proofs -= 1
             found = self._find([*one.parts, *parts, *before])
-            if isinstance(found, Unknown):
-                self.undecided[second] = None
             if not shown(first, second):
+                if found is not None:
+                    reasons.append(found.reason if isinstance(found, Unknown) else TOO_MANY)
                 return False
         return True
 
@@ -239,7 +245,9 @@ class _Search:
         """Returns alternative ``at`` as unreachable, and a minimal set of what makes it so."""
         stated = [*self.space.given, *region.conditions]
         predicates = [constraint.predicate for constraint in stated]
-        if region.box is not None and len(rivals) > 1:
+        if region.box is None or not (self.points.asked(at) or self._find(region.parts) is not None):
+            rivals = []  # it asks for nothing that is accepted
+        elif len(rivals) > 1:
             rivals = self._needed(at, region, region.box, rivals)
         if len(rivals) > MOST_EXPLAINED:
             return Unreachable(at, tuple(rivals), ())
@@ -252,7 +260,7 @@ class _Search:
         if len(self.points.needed(at, rivals)) < len(rivals) / 2:  # few are: the proof itself tells which
             core = self._core([*self.space.parts, *region.parts, *self.space.outside(rivals, box)])
             fixed = len(self.space.parts) + len(region.parts)
-            return [rivals[each - fixed] for each in core if each >= fixed]
+            rivals = [rivals[each - fixed] for each in core if each >= fixed]
         kept = list(rivals)
         for rival in reversed(rivals):
             without = [each for each in kept if each != rival]

@@ -49,10 +49,11 @@ def _tell_taken(signature: Signature, found: Unreachable, report: Report) -> Non
     many = len(takers) > MOST_SHOWN
     shown = f"{len(takers)} earlier ones" if many else called(*takers)
     since = [c for c in found.core if c in signature.constraints]
-    if any(taker.keyword == "otherwise" for taker in takers):
-        advice = f"move it in front of {called(takers[-1])}"
-    elif dead.keyword == "otherwise":
-        advice = "delete it, or keep it in case the others change"
+    last = any(taker.keyword == "otherwise" for taker in takers)
+    if dead.keyword == "otherwise":
+        advice = "delete it" if last else "delete it, or keep it in case the others change"
+    elif last:
+        advice = "move it in front of `otherwise`"
     else:
         advice = f"move it in front of {called(takers[0])}, or delete it"
     report.warning(
@@ -147,15 +148,15 @@ def _nearest(alternatives: Iterable[Alternative], sizes: dict[str, int]) -> tupl
     return None
 
 
-def _tell_undecided(signature: Signature, what: Sequence[str | int], report: Report) -> None:
-    named = [signature.alternatives[at] for at in what if isinstance(at, int)]
-    parts = ["whether every size is taken"] if "gap" in what else []
+def _tell_undecided(signature: Signature, what: Sequence[tuple[str | int, str]], report: Report) -> None:
+    named = [signature.alternatives[at] for at, _ in what if isinstance(at, int)]
+    parts = [] if len(named) == len(what) else ["whether every size is taken"]
     parts += [f"what is left for {called(*named)}"] if named else []
     report.warning(
         "undecided",
         f"could not decide {' and '.join(parts)}",
         at=named[0].span if named and len(parts) == 1 else signature.span,
-        help="bound the sizes that are multiplied or divided by each other",
+        note=dict.fromkeys(reason for _, reason in what),
     )
 
 

@@ -70,6 +70,10 @@ class Points:
                     found.append(at)
         return found
 
+    def asked(self, at: int) -> bool:
+        """Returns whether sizes were met that alternative ``at`` asks for."""
+        return any(at in asking for asking in self._met)
+
     def takes(self, at: int) -> bool:
         """Returns whether sizes were met that alternative ``at`` takes."""
         return at in self._always
