@@ -327,19 +327,24 @@ class Box:
 
     def _congruence(self, terms: Terms, constant: int, why: int) -> None:
         """Draws conclusions about residues from ``terms + constant == 0``."""
-        if len(terms) > 12:
-            return
-        self.budget.spend(2 * len(terms))
+        self.budget.spend(len(terms))
         parts: list[tuple[int, int, int]] = []  # modulus, residue, why of value * column
-        for column, value in terms:
-            fixed = self.fixed(column)
-            if fixed is not None:
-                parts.append((0, value * fixed[0], fixed[1]))
-            else:
-                modulus, residue, reason = self.residues.get(column, (1, 0, 0))
-                parts.append((abs(value) * modulus, value * residue, reason))
+        lows, highs, residues = self.lows, self.highs, self.residues
+        free = -1  # the only part that can be anything
         for at, (column, value) in enumerate(terms):
-            if parts[at][0] == 0:
+            low, high = lows.get(column), highs.get(column)
+            if low is not None and high is not None and low[0] == high[0]:
+                parts.append((0, value * low[0], low[1] | high[1]))
+                continue
+            modulus, residue, reason = residues.get(column, (1, 0, 0))
+            if modulus == 1 and (value == 1 or value == -1):
+                if free >= 0:
+                    return
+                free = at
+            parts.append((abs(value) * modulus, value * residue, reason))
+        self.budget.spend(len(terms))
+        for at, (column, value) in enumerate(terms):
+            if parts[at][0] == 0 or (free >= 0 and free != at):
                 continue
             modulus, rest, reason = 0, constant, why
             for other, part in enumerate(parts):
@@ -354,18 +359,18 @@ class Box:
                 raise Clash(reason)
             modulus //= common
             if modulus > 1:
-                inverse = pow(value // common, -1, modulus)
-                old = self.residues.get(column)
-                if old is None or old[0] % modulus or (old[1] + rest // common * inverse) % modulus:
-                    self.set_residue(column, modulus, -rest // common * inverse, reason)
-        if all(part[0] == 0 for part in parts):
-            return  # `_at_least` has seen to it
+                residue = -rest // common * pow(value // common, -1, modulus) % modulus
+                old = residues.get(column)
+                if old is None or old[0] % modulus or (old[1] - residue) % modulus:
+                    self.set_residue(column, modulus, residue, reason)
+        if free >= 0:
+            return
         modulus, rest, reason = 0, constant, why
         for part in parts:
             modulus = gcd(modulus, part[0])
             rest += part[1]
             reason |= part[2]
-        if rest % modulus:
+        if rest % modulus if modulus else rest:
             raise Clash(reason)
 
     def _unequal(self, constraint: Constraint) -> None:

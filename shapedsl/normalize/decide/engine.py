@@ -263,16 +263,13 @@ class Engine:
                 rows.append(_row(constraint))
                 used.update(dict.fromkeys(column for column, _ in constraint.terms))
         rows += self.products.linear_rows(used)
-        for column in used:
-            low, high = box.lows.get(column), box.highs.get(column)
-            if low is not None:
-                rows.append(Row({column: 1}, -low[0], False, low[1]))
-            if high is not None:
-                rows.append(Row({column: -1}, high[0], False, high[1]))
+        lows = {column: box.lows[column] for column in used if column in box.lows}
+        highs = {column: box.highs[column] for column in used if column in box.highs}
+        self.budget.spend(2 * len(used))
         allowance = Budget(min(self.budget.left, max(4000, self.budget.left // 3)))
         before = allowance.left
         try:
-            model = solve(rows, allowance)
+            model = solve(rows, allowance, lows, highs)
         except OutOfBudget:
             if before == self.budget.left:
                 raise

@@ -27,6 +27,7 @@ from .formula import Monomial
 
 Column: TypeAlias = Monomial
 Model: TypeAlias = dict[Column, int]
+Bound: TypeAlias = tuple[int, int]  # value, why
 
 LARGEST_BITS: Final = 192
 DEEPEST: Final = 40  # inexact eliminations inside each other
@@ -55,14 +56,25 @@ class Row:
         return self.constant + sum(value * model.get(column, 0) for column, value in self.coefficients.items())
 
 
-def solve(rows: Iterable[Row], budget: Budget) -> Model:
+def solve(
+    rows: Iterable[Row],
+    budget: Budget,
+    lows: Mapping[Column, Bound] | None = None,
+    highs: Mapping[Column, Bound] | None = None,
+) -> Model:
     """Returns integers that satisfy ``rows``. A variable that is left out may be 0.
+
+    Args:
+        rows: What they must satisfy.
+        budget: What may be spent.
+        lows: By column, a lower bound and what it follows from.
+        highs: The same, of upper bounds; none is below the lower one.
 
     Raises:
         Clash: There are none.
         TooHard: It could not be decided with what it may cost.
     """
-    system = _System(budget)
+    system = _System(budget, lows=dict(lows or {}), highs=dict(highs or {}))
     for row in rows:
         system.add(dict(row.coefficients), row.constant, row.equality, row.why)
     return system.solve(0)
@@ -70,7 +82,6 @@ def solve(rows: Iterable[Row], budget: Budget) -> Model:
 
 _Terms: TypeAlias = dict[Column, int]
 _Inequality: TypeAlias = tuple[_Terms, int, int]  # terms, constant, why
-_Bound: TypeAlias = tuple[int, int]  # value, why
 
 
 @dataclass(slots=True)
@@ -92,8 +103,8 @@ class _System:
     equalities: list[_Inequality] = field(default_factory=list["_Inequality"])
     rows: dict[Hashable, _Inequality] = field(default_factory=dict[Hashable, "_Inequality"])
     uses: dict[Column, dict[Hashable, None]] = field(default_factory=dict["Column", "dict[Hashable, None]"])
-    lows: dict[Column, _Bound] = field(default_factory=dict["Column", "_Bound"])
-    highs: dict[Column, _Bound] = field(default_factory=dict["Column", "_Bound"])
+    lows: dict[Column, Bound] = field(default_factory=dict["Column", "Bound"])
+    highs: dict[Column, Bound] = field(default_factory=dict["Column", "Bound"])
     undo: list[tuple[Column, _Terms, int] | tuple[Column, list[_Inequality], list[_Inequality]]] = field(
         default_factory=list[Any]
     )

@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...ir import Predicate, Variable, VariableKind
-from ...ir.walk import free_vars, holds
-from ..components import components
+from ...ir.walk import holds
 from .budget import Budget, OutOfBudget, TooHard
 from .clash import Clash
 from .engine import Engine
 from .formula import EQ, GE, Formula, Monomial, atom
-from .single import of_one_dim
-from .translate import TooLarge, translate
+from .translate import Translation, translate
 from .verdict import Unknown
 
 WORK = 200_000  # units of `Budget`; about 100 ms
@@ -41,7 +39,7 @@ def find_sizes(
 
 
 def sizes_or_core(
-    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int | Budget = WORK
 ) -> Mapping[str, int] | Unknown | tuple[int, ...]:
     """Returns sizes that satisfy ``predicates``, or which of them cannot hold together, or why neither was found.
 
@@ -50,16 +48,17 @@ def sizes_or_core(
     Args:
         variables: Their kinds count.
         predicates: Any predicates; where a divisor is 0 they do not hold.
-        work: How hard to try.
+        work: How hard to try; of a `Budget`, what is used is taken.
     """
     kinds = {variable.name: variable.kind for variable in variables}
     sizes = dict.fromkeys(kinds, 0)  # of those that nothing speaks of
     unknown: Unknown | None = None
-    budget = Budget(work)
+    budget = Budget(work) if isinstance(work, int) else work
+    translations = list(map(translate, predicates))
     # what is asked comes last, and its part first: often nothing else matters
-    for group in sorted(components(predicates), key=lambda group: -group[-1]):
+    for group in reversed(_groups(translations)):
         try:
-            sizes.update(_search([predicates[at] for at in group], kinds, budget))
+            sizes.update(_search([translations[at] for at in group], kinds, budget))
         except Clash as clash:
             return tuple(at for bit, at in enumerate(group) if clash.why >> bit & 1)
         except OutOfBudget:
@@ -69,35 +68,44 @@ def sizes_or_core(
     return unknown or sizes
 
 
-def _search(predicates: Sequence[Predicate], kinds: Mapping[str, VariableKind], budget: Budget) -> dict[str, int]:
+def _groups(translations: Sequence[Translation]) -> list[list[int]]:
+    """Returns the indices of predicates, grouped by shared variables; groups in the order of their last member."""
+    groups: dict[int, list[int]] = {}  # by their last member
+    owners: dict[str, int] = {}
+    for at, translation in enumerate(translations):
+        joined = {owners[name] for name in translation.names if name in owners}
+        members = sorted(member for owner in joined for member in groups.pop(owner)) if joined else []
+        for member in members:
+            owners.update(dict.fromkeys(translations[member].names, at))
+        owners.update(dict.fromkeys(translation.names, at))
+        groups[at] = [*members, at]
+    return list(groups.values())
+
+
+def _search(translations: Sequence[Translation], kinds: Mapping[str, VariableKind], budget: Budget) -> dict[str, int]:
     """Returns sizes that satisfy predicates of one group.
 
     Raises:
         Clash: There are none.
         TooHard: Neither was found.
     """
-    names = list(dict.fromkeys(name for predicate in predicates for name in free_vars(predicate)))
-    budget.spend(20 * len(predicates) + 10)
+    names = list(dict.fromkeys(name for translation in translations for name in translation.names))
+    budget.spend(20 * len(translations) + 10)
     definitions: dict[str, Formula] = {}
     assumptions: list[tuple[Formula, int]] = []
-    written = [of_one_dim(predicate) for predicate in predicates]
 
     def confirm(model: Mapping[Monomial, int]) -> bool:
         sizes = {name: model.get((name,), 0) for name in names}
-        budget.spend(4 * len(predicates))
+        budget.spend(4 * len(translations))
         try:
-            return all(holds(predicate, sizes) for predicate in written)
+            return all(holds(translation.written, sizes) for translation in translations)
         except ZeroDivisionError:
             return False
 
-    pretended = 1 << len(predicates)  # that a variadic has one dim: then sizes can be found
-    engine = Engine(budget, confirm, len(predicates) + 1)
+    pretended = 1 << len(translations)  # that a variadic has one dim: then sizes can be found
+    engine = Engine(budget, confirm, len(translations) + 1)
     singles: list[tuple[Formula, int]] = []
-    for bit, predicate in enumerate(predicates):
-        try:
-            translation = translate(predicate)
-        except TooLarge:  # without it, refutations are still right, and sizes are confirmed anyway
-            continue
+    for bit, translation in enumerate(translations):
         definitions.update(translation.definitions)
         engine.powers.update(translation.powers)
         assumptions.append((translation.formula, 1 << bit))
@@ -109,7 +117,7 @@ def _search(predicates: Sequence[Predicate], kinds: Mapping[str, VariableKind], 
         model = engine.run([*assumptions, *singles])
     except Clash as clash:
         if clash.why & pretended:
-            Engine(budget, confirm, len(predicates), engine.powers).run(assumptions)
+            Engine(budget, confirm, len(translations) + 1, engine.powers).run(assumptions)
             raise TooHard from None
         raise
     return {name: model.get((name,), 0) for name in names}

@@ -23,11 +23,13 @@ from functools import lru_cache
 from math import gcd
 
 from ...ir import And, Apply, Compare, Const, Not, Or, Predicate, Size, Var, Variadic
+from ...ir.walk import free_vars
 from .formula import (
     EQ,
     FALSE,
     GE,
     NE,
+    TRUE,
     Formula,
     Monomial,
     Polynomial,
@@ -38,6 +40,8 @@ from .formula import (
     some,
     times,
 )
+from .single import of_one_dim
+from .squares import solved
 
 MOST_TERMS = 200
 HIGHEST_POWER = 64
@@ -65,12 +69,16 @@ class Translation:
     """What a predicate means.
 
     Attributes:
+        written: The predicate, each variadic read as the only dim that it matches.
+        names: Its variables, in the order of their first use.
         formula: It holds, for some values of the fresh variables, where the predicate does.
         definitions: By fresh variable, what defines it.
         powers: Fresh variables that are powers.
         variadic: Fresh variables that are the product, minimum or maximum of a variadic's dims, and its name.
     """
 
+    written: Predicate
+    names: tuple[str, ...]
     formula: Formula
     definitions: Mapping[str, Formula]
     powers: Mapping[str, Power]
@@ -81,12 +89,17 @@ class Translation:
 def translate(predicate: Predicate) -> Translation:
     """Returns what ``predicate`` means. As a side of a comparison a variadic stands for one of its dims.
 
-    Raises:
-        TooLarge: It has too many terms.
+    A predicate that is too large to reason about is taken for true.
     """
     translator = _Translator()
-    formula = translator.formula(predicate, True)
-    return Translation(formula, translator.definitions, translator.powers, translator.variadic)
+    try:
+        formula = translator.formula(predicate, True)
+    except TooLarge:  # without it, refutations are still right; sizes are confirmed anyway
+        translator, formula = _Translator(), TRUE
+    names = tuple(dict.fromkeys(free_vars(predicate)))
+    return Translation(
+        of_one_dim(predicate), names, formula, translator.definitions, translator.powers, translator.variadic
+    )
 
 
 class _Undefined(Exception):
@@ -144,6 +157,8 @@ class _Translator:
         if op == ">":
             difference = plus(difference, {(): 1}, -1)
         literal = atom({"==": EQ, "!=": NE}.get(op, GE), difference)
+        if any(len(monomial) > 1 for monomial in difference):
+            literal = _with_solution(literal)
         if defined:
             self.partial = True
             return every([*defined, literal])
@@ -296,6 +311,12 @@ class _Translator:
         self.powers[name] = Power(tuple(sorted(base.items())), tuple(sorted(exponent.items())))
         self.defined.append(atom(GE, exponent))
         return {(name,): 1}
+
+
+def _with_solution(literal: Formula) -> Formula:
+    """Returns a comparison with products beside what it says on its own, if that is known (`squares`)."""
+    simpler = solved(literal) if isinstance(literal, Atom) else None
+    return literal if simpler is None else every([literal, simpler])
 
 
 def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
