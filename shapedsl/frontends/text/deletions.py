@@ -69,16 +69,19 @@ class _Element:
 
 @dataclass(slots=True)
 class _Where:
-    """A ``where``: its place among the lines, its keyword, its predicates."""
+    """A ``where``.
+
+    Attributes:
+        line: Its place among the lines.
+        keyword: Its first token.
+        end: Where its last one ends, which may be a comma.
+        elements: Its predicates.
+    """
 
     line: int
     keyword: Token
+    end: int
     elements: list[_Element]
-
-    @property
-    def end(self) -> int:
-        """Where its last token ends."""
-        return self.elements[-1].end
 
     @property
     def is_gone(self) -> bool:
@@ -228,7 +231,7 @@ def _where(number: int, line: Line) -> _Where | None:
             elements = [
                 _Element(element, _count(element), set()) for element in _split(tokens[i + 1 :], ",") if element
             ]
-            return _Where(number, token, elements) if elements else None
+            return _Where(number, token, tokens[-1].end, elements) if elements else None
         depth += (token.text in OPENERS) - (token.text in CLOSERS)
     return None
 
@@ -340,5 +343,5 @@ def _range(tokens: Sequence[Token], opening: int, gone: set[int], number: int, t
     if kept == finite:
         return text[tokens[0].start : tokens[-1].end], number + finite
     size = text[tokens[0].start : tokens[opening - 2].end]
-    sign, end = left[0]
-    return f"{size} {sign} {text[end[0].start : end[-1].end]}", number + finite
+    sign, bound = left[0]
+    return f"{size} {sign} {text[bound[0].start : bound[-1].end]}", number + finite
