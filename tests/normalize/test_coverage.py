@@ -250,7 +250,8 @@ def test_against_all_sizes(lines: list[str]) -> None:
     for overlap in coverage.overlaps:
         assert set(overlap.earlier) <= expected[overlap.at]
         by = next(by for sizes, by in asking if sizes.items() >= dict(overlap.witness).items())
-        assert by[0] == overlap.earlier[0] and overlap.at in by
+        assert by[0] == overlap.earlier[0]
+        assert overlap.at in by
 
 
 # -------------------------------------------------------------------------------------- the report
