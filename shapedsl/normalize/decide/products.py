@@ -104,6 +104,9 @@ class Products:
             if product.left == product.right:
                 for lemma, why in self._tangents(column, product.left, model):
                     found = self._add(lemma, why, model) or found
+            elif len(column) == 2:
+                for lemma in self._squared_difference(product.left, product.right, model):
+                    found = self._add(lemma, 0, model) or found
         if found:
             return True
         rules = list(self._rules())
@@ -150,6 +153,13 @@ class Products:
         value = value_of(root, model)
         for at in (value, value - 1):
             yield atom(GE, {column: 1, root: -(2 * at + 1), (): at * (at + 1)}), 0
+
+    def _squared_difference(self, left: Monomial, right: Monomial, model: Model) -> Iterator[Formula]:
+        """Yields that squares of a difference and of a sum are not negative, where all of their columns are known."""
+        if left + left in self.box.products and right + right in self.box.products:
+            for mine, other in ((1, 1), (1, -1), (value_of(right, model), value_of(left, model))):
+                square: Polynomial = {left + left: mine**2, right + right: other**2, left + right: -2 * mine * other}
+                yield atom(GE, {column: value for column, value in square.items() if value})
 
     def _rules(self) -> Iterator[Rule]:
         """Yields what is assumed as polynomials; columns with one value are replaced by it."""

@@ -25,14 +25,14 @@ WORK = 200_000  # units of `Budget`; about 100 ms
 
 
 def find_sizes(
-    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int | Budget = WORK
 ) -> Mapping[str, int] | Unknown | None:
     """Returns sizes that satisfy ``predicates``, None if there are none, or why neither was found.
 
     Args:
         variables: Their kinds count.
         predicates: Any predicates; where a divisor is 0 they do not hold.
-        work: How hard to try.
+        work: How hard to try; of a `Budget`, what is used is taken.
     """
     found = sizes_or_core(variables, predicates, work=work)
     return None if isinstance(found, tuple) else found
@@ -111,6 +111,8 @@ def _search(translations: Sequence[Translation], kinds: Mapping[str, VariableKin
         assumptions.append((translation.formula, 1 << bit))
         for of_all, name in translation.variadic.items():
             singles.append((atom(EQ, {(of_all,): 1, (name,): -1}), pretended))
+            if kinds.get(name) not in (None, VariableKind.INT):
+                definitions[of_all] = atom(GE, {(of_all,): 1})
     assumptions += [(formula, 0) for formula in definitions.values()]
     assumptions += [(atom(GE, {(name,): 1}), 0) for name in names if kinds.get(name) not in (None, VariableKind.INT)]
     try:

@@ -30,6 +30,7 @@ from .formula import (
     GE,
     NE,
     TRUE,
+    Atom,
     Formula,
     Monomial,
     Polynomial,
