@@ -43,17 +43,19 @@ def propagate(
     domains = Domains.of_variables(variables)
     for name, domain in known.items():
         domains.set(name, domain)
+    rows = [rows_of(predicate) for predicate in predicates]
     watchers: dict[str, list[int]] = {}
     for at, predicate in enumerate(predicates):
-        for name in dict.fromkeys(free_vars(predicate)):
-            watchers.setdefault(name, []).append(at)
+        if not all(map(_says_all_at_once, rows[at])):
+            for name in dict.fromkeys(free_vars(predicate)):
+                watchers.setdefault(name, []).append(at)
     queue = deque(range(len(predicates)))
     queued = set(queue)
     changes: dict[str, int] = {}
     while queue:
         at = queue.popleft()
         queued.discard(at)
-        for row in rows_of(predicates[at]):
+        for row in rows[at]:
             _apply(domains, row, frozenset((at,)))
         for name in domains.take_changed():
             changes[name] = changes.get(name, 0) + 1
@@ -62,6 +64,16 @@ def propagate(
                 queue.extend(fresh)
                 queued.update(fresh)
     return domains
+
+
+def _says_all_at_once(row: Row) -> bool:
+    """Returns whether a row has nothing to add later: it is an end of one variable's range, or its value."""
+    match row:
+        case AtMost(polynomial=polynomial) | Equal(polynomial=polynomial):
+            atoms = [monomial for monomial in polynomial if monomial]
+            return len(atoms) == 1 and _only_name(atoms) is not None
+        case _:
+            return False
 
 
 def _apply(domains: Domains, row: Row, why: Reasons) -> None:
