@@ -33,6 +33,7 @@ from ..ir import (
     Variable,
     VariableKind,
 )
+from ..ir.taking import asked_by
 from ..ir.walk import free_vars
 from ..ir.write import write_dim
 from .comparisons import divides_by_variable
@@ -122,9 +123,9 @@ def _divisions(signature: Signature) -> Iterator[_Division]:
         for constraint in alternative.constraints:
             yield from _in_predicate(constraint.predicate, path, constraint.span or alternative.span)
             path = (*path, *_usable([constraint.predicate]))
-        predicates = [constraint.predicate for constraint in alternative.constraints]
-        if predicates and not alternative.buckets and len(_usable(predicates)) == len(predicates):
-            tried = (*tried, Not(And(tuple(predicates))))
+        asked = asked_by(alternative)
+        if asked.conditions and asked.exact and not may_divide(asked.predicate):
+            tried = (*tried, Not(asked.predicate))
 
 
 def _usable(predicates: list[Predicate]) -> list[Predicate]:
