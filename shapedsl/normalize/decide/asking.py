@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...ir import Predicate, Variable
 from . import smt
+from .budget import Budget
 from .search import WORK
 from .search import sizes_or_core as engine
 from .small import tried
@@ -30,7 +31,7 @@ def find_sizes(
 
 
 def sizes_or_core(
-    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+    variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int | Budget = WORK
 ) -> Mapping[str, int] | Unknown | tuple[int, ...]:
     """Returns sizes that satisfy ``predicates``, or which of them cannot hold together, or why neither was found.
 
@@ -39,19 +40,27 @@ def sizes_or_core(
     Args:
         variables: Their kinds count.
         predicates: Any predicates; where a divisor is 0 they do not hold.
-        work: How hard to try.
+        work: How hard to try; of a `Budget`, what is used is taken. With less than `WORK` z3 is not asked.
     """
     known = tuple(variables)
-    found = searched(known, predicates, work=work)
-    if not isinstance(found, Unknown):
+    budget = Budget(work) if isinstance(work, int) else work
+    units = budget.left
+    found = searched(known, predicates, budget)
+    if not isinstance(found, Unknown) or units < WORK:
         return found
-    consulted = smt.consulted(found, known, predicates, work=work)
+    consulted = smt.consulted(found, known, predicates, work=units)
     return tuple(range(len(predicates))) if consulted is None else consulted
 
 
 def searched(
-    variables: Sequence[Variable], predicates: Sequence[Predicate], *, work: int = WORK
+    variables: Sequence[Variable], predicates: Sequence[Predicate], budget: Budget
 ) -> Mapping[str, int] | Unknown | tuple[int, ...]:
     """Like `sizes_or_core`, without z3."""
-    found = engine(variables, predicates, work=work)
-    return tried(variables, predicates, found, work=work) if isinstance(found, Unknown) else found
+    units = budget.left
+    found = engine(variables, predicates, work=budget)
+    if not isinstance(found, Unknown):
+        return found
+    trial = Budget(units // 2)  # beside what the engine used
+    answer = tried(variables, predicates, found, trial)
+    budget.left -= units // 2 - trial.left
+    return answer

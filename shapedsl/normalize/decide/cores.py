@@ -3,7 +3,8 @@
 The search starts from the constraints that the engine's refutation used, and goes on from what each
 further refutation used; many are deleted at once first. Every constraint that is left has been shown to be needed: sizes were found
 that satisfy all of the others, or at least no contradiction of the others. Sizes settle it for good;
-where the engine only gave up, it is asked again once the set has become smaller.
+where the engine only gave up, it is asked again once the set has become smaller. The work is limited for
+each set and for all together; what was not looked at by then stays.
 
 Of several cores the one is found whose last constraint comes first, so the caller orders: what a user
 wrote before what only follows from a declaration.
@@ -16,8 +17,11 @@ from dataclasses import dataclass, field
 
 from ...ir import Predicate, Variable
 from .asking import sizes_or_core
+from .budget import Budget
 from .search import WORK
 from .verdict import Unknown
+
+MOST_TIMES = 8  # the work for one set that all sets together may take
 
 
 def minimal_core(
@@ -30,21 +34,23 @@ def minimal_core(
     Args:
         variables: Their kinds count.
         predicates: Any predicates.
-        work: How hard to try, for each question.
+        work: How hard to try, for one set of predicates.
     """
-    question = _Question(tuple(variables), predicates, work)
+    question = _Question(tuple(variables), predicates, Budget(work * MOST_TIMES), work)
     core = question.clash(range(len(predicates)))
     if core is None:
         return None
-    size = len(core) // 2
-    while size > 1:
-        core = question.without_runs(core, size)
-        size = min(size, len(core)) // 2
-    while True:
-        smaller = question.without_runs(core, 1)
-        if len(smaller) == len(core):
-            return tuple(core)
-        core = smaller
+    for allowance in (work // 10, work):  # most sets are easy; only what then is left is worth more
+        question.allowance = allowance
+        size = len(core) // 2
+        while size > 1:
+            core = question.without_runs(core, size)
+            size = min(size, len(core)) // 2
+        before = len(core) + 1
+        while len(core) < before:
+            before = len(core)
+            core = question.without_runs(core, 1)
+    return tuple(core)
 
 
 @dataclass(slots=True)
@@ -54,19 +60,26 @@ class _Question:
     Attributes:
         variables: Their kinds count.
         predicates: All of them.
-        work: How hard to try.
+        budget: What is left for all sets together.
+        allowance: How hard to try for one set.
         needed: Each of these was left out, and sizes were found: without it nothing smaller clashes either.
     """
 
     variables: tuple[Variable, ...]
     predicates: Sequence[Predicate]
-    work: int
+    budget: Budget
+    allowance: int
     needed: set[int] = field(default_factory=set[int])
 
     def clash(self, chosen: Sequence[int], without: Sequence[int] = ()) -> list[int] | None:
         """Returns which of ``chosen``, none of them in ``without``, cannot hold together; None if that is not found."""
+        allowance = min(self.allowance, self.budget.left)
+        if allowance <= 0:
+            return None
+        spending = Budget(allowance)
         kept = [at for at in chosen if at not in without]
-        answer = sizes_or_core(self.variables, [self.predicates[at] for at in kept], work=self.work)
+        answer = sizes_or_core(self.variables, [self.predicates[at] for at in kept], work=spending)
+        self.budget.left -= allowance - spending.left
         if isinstance(answer, tuple):
             return [kept[at] for at in answer]
         if len(without) == 1 and not isinstance(answer, Unknown):

@@ -25,6 +25,7 @@ from ...ir import COMPARISONS, Compare, Const, Predicate, Size, Var, Variable, V
 from ...ir.walk import evaluate, free_vars, holds, substitute
 from ..components import components
 from .asking import searched
+from .budget import Budget
 from .search import WORK
 from .single import of_one_dim
 from .verdict import Unknown
@@ -49,7 +50,7 @@ def smallest_sizes(
     kinds = {variable.name: variable for variable in variables}
     single = [of_one_dim(predicate) for predicate in predicates]
     smallest = {name: 0 if name in kinds else value for name, value in sizes.items()}
-    budget = _Budget(MOST_QUESTIONS, MOST_TRIALS)
+    budget = _Budget(MOST_QUESTIONS, MOST_TRIALS, work)
     for group in components(single):
         part = [single[at] for at in group]
         names = sorted({name for predicate in part for name in free_vars(predicate)})
@@ -68,8 +69,11 @@ def size_key(value: int) -> tuple[int, bool]:
 
 @dataclass(slots=True)
 class _Budget:
+    """What is left of the questions and the trials, and of the work for all questions together."""
+
     questions: int
     trials: int
+    work: int
 
 
 @dataclass(slots=True)
@@ -183,10 +187,13 @@ class _Descent:
 
     def ask(self, open_variables: Sequence[Variable], predicates: Sequence[Predicate]) -> object:
         """Takes what the engine finds; returns None if it found that there is nothing, `Unknown` if it does not know."""
-        if self.budget.questions <= 0:
+        if self.budget.questions <= 0 or self.budget.work <= 0:
             return Unknown
         self.budget.questions -= 1
-        found = searched(open_variables, predicates, work=self.work // 4)
+        allowance = min(self.work // 4, self.budget.work)
+        spending = Budget(allowance)
+        found = searched(open_variables, predicates, spending)
+        self.budget.work -= allowance - spending.left
         if isinstance(found, tuple):
             return None
         if isinstance(found, Unknown) or not self.adopt({**self.sizes, **found}):

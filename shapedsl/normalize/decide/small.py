@@ -30,21 +30,20 @@ UNITS = 10  # of work for one predicate that is evaluated
 
 
 def tried(
-    variables: Iterable[Variable], predicates: Sequence[Predicate], unknown: Unknown, *, work: int
+    variables: Iterable[Variable], predicates: Sequence[Predicate], unknown: Unknown, budget: Budget
 ) -> Mapping[str, int] | Unknown | tuple[int, ...]:
     """Returns the smallest sizes that satisfy ``predicates``, or which cannot hold together, or ``unknown``.
 
-    Only where every variable of a connected part has few values and work suffices to try them.
+    Only where every variable of a connected part has few values and the budget suffices to try them.
 
     Args:
         variables: Their kinds count.
         predicates: Any predicates.
         unknown: What is answered where there are too many sizes.
-        work: How hard to try.
+        budget: How hard to try.
     """
     kinds = {variable.name: variable.kind for variable in variables}
     sizes = dict.fromkeys(kinds, 0)
-    budget = Budget(work)
     complete = True
     for group in components(predicates):
         part = [predicates[at] for at in group]

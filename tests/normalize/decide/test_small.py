@@ -9,6 +9,7 @@ import pytest
 
 from shapedsl.ir import COMPARISONS, Compare, Const, Predicate, Var, Variable, VariableKind
 from shapedsl.normalize.decide import Unknown
+from shapedsl.normalize.decide.budget import Budget
 from shapedsl.normalize.decide.minimize import size_key
 from shapedsl.normalize.decide.small import tried
 
@@ -20,7 +21,7 @@ UNKNOWN = Unknown("the engine gave up")
 
 def test_the_smallest() -> None:
     given = predicates("A >= 1, A <= 9, B >= 1, B <= 40, A * A + B % A == 2 * B + 3, C == 5")
-    found = tried([Variable("Z", VariableKind.DIM)], given, UNKNOWN, work=100_000)
+    found = tried([Variable("Z", VariableKind.DIM)], given, UNKNOWN, Budget(100_000))
     pairs = itertools.product(range(1, 10), range(1, 41))
     a, b = next((a, b) for a, b in pairs if a * a + b % a == 2 * b + 3)
     assert found == {"A": a, "B": b, "C": 5, "Z": 0}
@@ -28,7 +29,7 @@ def test_the_smallest() -> None:
 
 def test_what_cannot_hold_together() -> None:
     given = predicates("C == 5, A >= 2, A <= 9, B >= 2, B <= 9, A * B == 37")
-    found = tried((), given, UNKNOWN, work=100_000)
+    found = tried((), given, UNKNOWN, Budget(100_000))
     assert isinstance(found, tuple)
     assert set(found) <= {1, 2, 3, 4, 5}
 
@@ -36,16 +37,16 @@ def test_what_cannot_hold_together() -> None:
 def test_a_dim_is_never_negative() -> None:
     dim, whole = Variable("A", VariableKind.DIM), Variable("A", VariableKind.INT)
     given = predicates("A <= 3, A >= -3, A % 4 == 2")
-    assert tried([dim], given, UNKNOWN, work=1000) == {"A": 2}
-    assert tried([whole], given, UNKNOWN, work=1000) == {"A": 2}
-    assert tried([whole], predicates("A <= 1, A >= -3, A % 4 == 2"), UNKNOWN, work=1000) == {"A": -2}
+    assert tried([dim], given, UNKNOWN, Budget(1000)) == {"A": 2}
+    assert tried([whole], given, UNKNOWN, Budget(1000)) == {"A": 2}
+    assert tried([whole], predicates("A <= 1, A >= -3, A % 4 == 2"), UNKNOWN, Budget(1000)) == {"A": -2}
 
 
 def test_too_many() -> None:
-    assert tried((), predicates("A >= 1"), UNKNOWN, work=100_000) is UNKNOWN
-    assert tried((), predicates("A >= 1, A <= 10**9, A * A % 7 == 3"), UNKNOWN, work=100_000) is UNKNOWN
+    assert tried((), predicates("A >= 1"), UNKNOWN, Budget(100_000)) is UNKNOWN
+    assert tried((), predicates("A >= 1, A <= 10**9, A * A % 7 == 3"), UNKNOWN, Budget(100_000)) is UNKNOWN
     box = "A >= 0, A <= 999, B >= 0, B <= 999, A * B % 1000 == 7 + A % 30, A % 2 == B % 3"
-    assert tried((), predicates(box), UNKNOWN, work=10_000) is UNKNOWN
+    assert tried((), predicates(box), UNKNOWN, Budget(10_000)) is UNKNOWN
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -60,7 +61,7 @@ def test_it_agrees_with_brute_force(seed: int) -> None:
             Compare(COMPARISONS[op], Var(name), Const(end)) for name in "BDS" for op, end in ((">=", low), ("<=", high))
         ]
         given += [random_predicate(rng, 1) for _ in range(rng.randint(1, 4))]
-        found = tried(variables, given, UNKNOWN, work=1_000_000)
+        found = tried(variables, given, UNKNOWN, Budget(1_000_000))
         smallest = next((sizes for sizes in ordered if all(value(each, sizes) for each in given)), None)
         if smallest is not None:
             assert found == smallest

@@ -11,6 +11,7 @@ import pytest
 from shapedsl.ir import COMPARISONS, Compare, Const, Predicate, Var, Variable, VariableKind
 from shapedsl.ir.write import write_predicate
 from shapedsl.normalize.decide import Unknown, find_sizes, implied_by, smt
+from shapedsl.normalize.decide.budget import Budget
 
 from ..test_decide import random_predicate, value
 from ..texts import predicate, predicates
@@ -28,8 +29,8 @@ def on(monkeypatch: pytest.MonkeyPatch) -> None:
 def puzzled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine knows nothing."""
 
-    def unknown(variables: Sequence[Variable], predicates: Sequence[Predicate], *, work: int) -> Unknown:
-        return Unknown(f"the engine gave up on {len(predicates)} predicates, {len(variables)} variables, {work}")
+    def unknown(variables: Sequence[Variable], predicates: Sequence[Predicate], budget: Budget) -> Unknown:
+        return Unknown(f"the engine gave up on {len(predicates)} predicates, {len(variables)} variables, {budget.left}")
 
     monkeypatch.setattr("shapedsl.normalize.decide.asking.searched", unknown)
 
@@ -43,6 +44,12 @@ def test_it_is_asked_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "ask", never)
     assert find_sizes((), predicates("A >= 3, A <= 2")) is None
     assert find_sizes((), predicates("A == 3")) == {"A": 3}
+
+
+@pytest.mark.usefixtures("on", "puzzled")
+def test_it_is_not_asked_where_little_work_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt, "ask", never)
+    assert isinstance(find_sizes((), predicates("A >= 3"), work=4000), Unknown)
 
 
 @pytest.mark.usefixtures("on", "puzzled")
