@@ -244,7 +244,7 @@ class Products:
         if free >= 0:
             yield atom(GE, plus(rest, {(): free // near} if free // near else {})), why | reason
         elif far is not None and bound is not None:
-            yield atom(GE, plus(rest, {(): -(-free + far - 1) // far} if free else {})), why | reason | bound[1]
+            yield atom(GE, plus(rest, {(): free // far})), why | reason | bound[1]
         else:
             yield atom(GE, plus(rest, {(): -1})), why | reason
 
