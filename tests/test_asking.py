@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shapedsl as sd
+from shapedsl.api import asking
 from shapedsl.dims import B, D, S, prod
+from shapedsl.normalize.decide import Unknown
 
 NET = """\
 const LIMIT = 64
@@ -153,9 +155,8 @@ def test_core_cites_declarations_and_dims_in_the_order_of_the_file() -> None:
 
 
 def test_an_undecided_core_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    decide, refute = (import_module(f"shapedsl.normalize.{name}") for name in ("decide", "refute"))
-    monkeypatch.setattr(decide, "find_sizes", lambda *_, **__: decide.Unknown("it would take too long"))
-    monkeypatch.setattr(refute, "refutation_of", lambda *_: None)
+    monkeypatch.setattr(asking, "find_sizes", lambda *_, **__: Unknown("it would take too long"))
+    monkeypatch.setattr(asking, "refutation_of", lambda *_: None)
     with pytest.raises(sd.ShapeError, match="it would take too long") as error:
         where("A >= 3").core()
     assert error.value.code == "undecided"
@@ -295,6 +296,9 @@ VARIADIC = "dim *batch in [2, 8]\ndef f(x: Tensor[*batch, D]):\n    {rank}\n    
         ("", "batch <= 8", "proved", {}),
         ("", "prod(*batch) <= 64", "proved", {}),
         ("", "batch <= 7", "refuted", {"D": 1, "batch": (8,)}),
+        ("", "prod(*batch) >= 1", "proved", {}),
+        ("", "batch <= prod(*batch)", "proved", {}),
+        ("", "prod(*batch) * D >= D", "proved", {}),
         ("", "prod(*batch) <= 8", "refuted", {"D": 1, "batch": (2, 5)}),
         ("", "D <= 32", "refuted", {"D": 33, "batch": ()}),  # no dims: their product is 1
         ("", "prod(*batch) >= 2", "refuted", {"batch": ()}),
@@ -302,6 +306,7 @@ VARIADIC = "dim *batch in [2, 8]\ndef f(x: Tensor[*batch, D]):\n    {rank}\n    
         ("rank batch = 2", "D <= 15", "refuted", {"D": 16, "batch": (2, 2)}),
         ("rank batch = 2", "prod(*batch) >= 4", "proved", {}),
         ("rank batch = 0", "D >= 64", "refuted", {"D": 1}),
+        ("", "prod(*batch) <= 2 * D or batch >= 3", "refuted", {"D": 1, "batch": (2, 2)}),
     ],
 )
 def test_variadics(rank: str, question: str, verdict: str, witness: dict[str, object]) -> None:
@@ -337,10 +342,13 @@ def test_ranges_with_variadics(rank: str, size: str, expected: str) -> None:
     assert str(spec(VARIADIC.format(rank=rank or '"any rank"')).range(size)) == expected
 
 
-def test_a_product_of_any_number_of_dims_has_no_range_of_one_dim() -> None:
-    found = spec("dim *batch in [2, 8]\ndef f(x: Tensor[*batch]): ...\n").range("prod(*batch)")
-    assert found.lo is None or found.lo <= 1
-    assert found.hi is None
+@pytest.mark.parametrize(
+    ("declared", "expected"), [("[2, 8]", "[1, inf]"), ("[0, 8]", "[0, inf]"), ("[1, 1]", "[1, inf]")]
+)
+def test_a_product_of_any_number_of_dims(declared: str, expected: str) -> None:
+    found = spec(f"dim *batch in {declared}\ndef f(x: Tensor[*batch]): ...\n").range("prod(*batch)")
+    assert str(found) == expected  # of no dims it is 1
+    assert not found.exact
 
 
 # --------------------------------------------------------------------------------------- ranges

@@ -12,94 +12,29 @@ proved for any number of them. ``batch <= 8`` speaks of each dim.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import product
 from math import gcd
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from .. import pipeline
 from ..diagnostics import Report, ShapeError, Source
-from ..ir import COMPARISONS, Alternative, And, Compare, Const, Constraint, Predicate, Signature, Size, Variable
+from ..ir import COMPARISONS, Alternative, Compare, Constraint, Predicate, Signature, Size
 from ..ir.taking import asked_by, negation
-from ..ir.variadic import expand_constraint
 from ..ir.walk import free_vars
-from ..ir.write import write_predicate
+from ..normalize.decide import Proved, Refuted, Unknown, decide, find_sizes, minimal_core
+from ..normalize.decide import range_of as decided_range
+from ..normalize.posing import Posed, pose
+from ..normalize.refute import Refutation, refutation_of, report_contradiction
 from ..surface.symbols import Predicate as PredicateObject
 from ..surface.symbols import Symbol
+from .answers import Answer, SizeRange, in_order, texts
 
 if TYPE_CHECKING:
     from ..normalize.decide import Range, Verdict
 
-Verdicts: TypeAlias = Literal["proved", "refuted", "unknown"]
-Sizes: TypeAlias = "dict[str, int | tuple[int, ...]]"
-
 _LENGTHS: Final = range(4)  # of a variadic, in which a counterexample is looked for
 _STRUCTURES: Final = 16  # combinations of lengths
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What is known of a question. It is true if and only if the question is proved.
-
-    Attributes:
-        verdict: ``"proved"``, ``"refuted"``, or ``"unknown"``: neither was found.
-        constraints: If proved: the constraints that it follows from; without any one of them it was not
-            found to. None: it always holds.
-        reason: Why it is unknown; or that it is proved because nothing satisfies the spec.
-    """
-
-    verdict: Verdicts
-    constraints: tuple[Constraint, ...] = ()
-    reason: str = ""
-    _witness: tuple[tuple[str, int | tuple[int, ...]], ...] = field(default=(), repr=False)
-
-    @property
-    def core(self) -> list[str]:
-        """The `constraints` as source texts, in the order of the file."""
-        return texts(self.constraints)
-
-    @property
-    def witness(self) -> Sizes:
-        """If refuted: sizes that the spec accepts and for which it fails; of a variadic a tuple.
-
-        Sizes that have nothing to do with the question are left out.
-        """
-        return dict(self._witness)
-
-    def __bool__(self) -> bool:
-        return self.verdict == "proved"
-
-    def sizes(self) -> str:
-        """Returns the witness as text: ``B = 4, batch = (2, 3)``."""
-        return ", ".join(f"{name} = {_written(size)}" for name, size in self._witness)
-
-    def __str__(self) -> str:
-        details = self.sizes() or self.reason or "; ".join(self.core)
-        return f"{self.verdict}: {details}" if details else self.verdict
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRange:
-    """What a size is proved to be in.
-
-    Attributes:
-        lo, hi: Inclusive; None: no bound is proved.
-        modulus: All values differ by multiples of it: 1 says nothing, 0 that there is one value.
-        residue: The values modulo it; the value itself where the modulus is 0.
-        exact: Whether ``lo`` and ``hi``, where they are not None, are values that it takes.
-    """
-
-    lo: int | None
-    hi: int | None
-    modulus: int = 1
-    residue: int = 0
-    exact: bool = False
-
-    def __str__(self) -> str:
-        if self.lo is not None and self.lo == self.hi:
-            return str(self.lo)
-        ends = f"[{'-inf' if self.lo is None else self.lo}, {'inf' if self.hi is None else self.hi}]"
-        return f"{ends}, {self.residue} modulo {self.modulus}" if self.modulus > 1 else ends
 
 
 def ask(signature: Signature, question: str | PredicateObject, *, case: str | None = None) -> Answer:
@@ -127,35 +62,31 @@ def ask(signature: Signature, question: str | PredicateObject, *, case: str | No
 def answer(signature: Signature, question: Predicate) -> Answer:
     """Returns whether ``signature`` implies ``question``, which divides by nothing that can be 0."""
     fixed = dict(signature.ranks)
-    mine = _related(signature, question)
-    open_ = [v.name for v in signature.variables if v.variadic and v.name in mine and v.name not in fixed]
+    open_ = _open(signature, question)
     for lengths in _structures(open_):
-        known = {**fixed, **lengths}
         empty = [name for name, length in lengths.items() if not length]
-        found = _answer(at_lengths(signature, known), _question_at(question, known), empty, core=False)
+        found = _answer(pose(signature, {**fixed, **lengths}, question), question, empty, core=False)
         if found.verdict != "proved":
             return found
-    whole = _answer(at_lengths(signature, fixed), _question_at(question, fixed))
-    if not open_ or whole.verdict == "proved":
+    whole = _answer(pose(signature, fixed, question), question)
+    if whole.verdict == "proved":
+        clash, _ = contradiction(signature)
+        return Answer("proved", clash, "no shape satisfies the spec, so everything follows") if clash else whole
+    if not open_:
         return whole
     names = ", ".join(f"`*{name}`" for name in open_)
     return Answer("unknown", reason=f"it holds where {names} is up to {_LENGTHS[-1]} dims; for more it was not shown")
 
 
-def _answer(signature: Signature, question: Predicate, empty: Iterable[str] = (), *, core: bool = True) -> Answer:
+def _answer(posed: Posed, question: Predicate, empty: Iterable[str] = (), *, core: bool = True) -> Answer:
     """Returns the answer at one structure, in which the variadics ``empty`` have no dims; maybe without its core."""
-    from ..normalize.decide import Proved, Refuted, decide
-
-    given = [constraint.predicate for constraint in signature.constraints]
-    verdict: Verdict = decide(signature.variables, given, question, core=core)
+    asked = posed.question(question)
+    verdict: Verdict = decide(posed.variables, posed.given, asked, core=core)
     match verdict:
         case Proved(core=at):
-            clash, _ = contradiction(signature) if core else ((), "")
-            if clash:
-                return Answer("proved", clash, "no shape satisfies the spec, so everything follows")
-            return Answer("proved", in_order(signature.constraints[index] for index in at))
+            return Answer("proved", in_order(posed.stated(at)))
         case Refuted(witness=witness):
-            mine = _related(signature, question)
+            mine = _related(posed.given, asked)
             return Answer("refuted", _witness=_folded([(n, v) for n, v in witness if n in mine], empty))
         case unknown:
             return Answer("unknown", reason=unknown.reason)
@@ -185,18 +116,19 @@ def range_of(signature: Signature, size: str | Symbol | type, *, case: str | Non
 
 def size_range(signature: Signature, size: Size) -> SizeRange | None:
     """Returns the tightest range and residue of ``size``, or None if no shape satisfies ``signature``."""
-    from ..normalize.decide import range_of as decided_range
-
     fixed = dict(signature.ranks)
-    written = at_lengths(signature, fixed)
-    given = [constraint.predicate for constraint in written.constraints]
     ranges: list[Range] = []
-    for each in _sizes_at(size, fixed):
-        found = decided_range(written.variables, given, each)
-        if found is None:
-            return None
-        ranges.append(found)
-    return _hull(ranges) if ranges else SizeRange(None, None)
+    possible = False
+    for empty in _empty(_open(signature, Compare(COMPARISONS["=="], size, size))):
+        posed = pose(signature, {**fixed, **empty}, size)
+        for each in posed.sizes(size):
+            found = decided_range(posed.variables, posed.given, each)
+            if found is not None:
+                ranges.append(replace(found, exact=False) if posed.unknowns else found)
+        possible = possible or not posed.sizes(size)
+    if ranges:
+        return _hull(ranges)
+    return SizeRange(None, None) if possible else None
 
 
 def core(signature: Signature) -> list[str]:
@@ -223,22 +155,29 @@ def contradiction(signature: Signature) -> tuple[tuple[Constraint, ...], str]:
 
     Neither: some shape satisfies it.
     """
-    from ..normalize.decide import Unknown, find_sizes, minimal_core
-    from ..normalize.refute import refutation_of
-
-    signature = at_lengths(signature, dict(signature.ranks))
-    refutation = refutation_of(signature.variables, signature.constraints)  # what `check` says
-    if refutation is not None:
-        return in_order(refutation.core), ""
-    predicates = [constraint.predicate for constraint in signature.constraints]
-    match find_sizes(signature.variables, predicates):
+    fixed = dict(signature.ranks)
+    posed = pose(signature, fixed)
+    if not posed.lengths and not posed.unknowns:
+        refutation = refutation_of(signature.variables, signature.constraints)  # what `check` says
+        if refutation is not None:
+            return in_order(refutation.core), ""
+    open_ = [v.name for v in signature.variables if v.variadic and v.name not in fixed]
+    reason = ""
+    match find_sizes(posed.variables, posed.given):
         case None:
-            chosen = minimal_core(signature.variables, predicates) or range(len(predicates))
-            return in_order(signature.constraints[at] for at in chosen), ""
+            chosen = minimal_core(posed.variables, posed.given) or range(len(posed.given))
+            core = in_order(posed.stated(chosen))
         case Unknown(reason=reason):
-            return (), reason
-        case _:
+            core = ()
+        case _ if not open_:
             return (), ""
+        case _:
+            core, reason = (), f"no shape was found with up to {_LENGTHS[-1]} dims of each variadic"
+    for lengths in _structures(open_):
+        written = pose(signature, {**fixed, **lengths})
+        if isinstance(find_sizes(written.variables, written.given), Mapping):
+            return (), ""
+    return core, reason
 
 
 def reasons(signature: Signature, fact: Predicate) -> tuple[Constraint, ...] | None:
@@ -248,12 +187,10 @@ def reasons(signature: Signature, fact: Predicate) -> tuple[Constraint, ...] | N
         signature: Some shape satisfies it.
         fact: Of one variable.
     """
-    from ..normalize.decide import Proved, decide
-
-    given = [constraint.predicate for constraint in signature.constraints]
-    match decide(signature.variables, given, fact, core=True):
+    posed = pose(signature, {}, fact)
+    match decide(posed.variables, posed.given, posed.question(fact), core=True):
         case Proved(core=core):
-            return in_order(signature.constraints[at] for at in core)
+            return in_order(posed.stated(core))
         case _:
             return None
 
@@ -264,8 +201,6 @@ def raise_contradiction(signature: Signature) -> NoReturn:
     Raises:
         ShapeError: Always.
     """
-    from ..normalize.refute import Refutation, report_contradiction
-
     report = Report()
     report_contradiction(Refutation(contradiction(signature)[0]), signature, report)
     raise ShapeError(report)
@@ -314,61 +249,6 @@ def _refusal(alternative: Alternative) -> str:
     return f"no bucket takes {', '.join(bucket.variable for bucket in alternative.buckets)}"
 
 
-def texts(constraints: Iterable[Constraint]) -> list[str]:
-    """Returns ``constraints`` as the user wrote them."""
-    return [c.text or write_predicate(c.predicate) for c in constraints]
-
-
-def in_order(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """Returns ``constraints`` as they stand in the file; those without a place, or of another file, first.
-
-    One that was written out for several dims comes once.
-    """
-    listed = list({(texts([c])[0], c.span): c for c in constraints}.values())
-    last = next((c.span.source for c in reversed(listed) if c.span is not None), None)
-
-    def place(constraint: Constraint) -> tuple[bool, int]:
-        span = constraint.span
-        return (False, 0) if span is None or span.source is not last else (True, span.start)
-
-    return tuple(sorted(listed, key=place))
-
-
-def at_lengths(signature: Signature, lengths: Mapping[str, int]) -> Signature:
-    """Returns the variables and constraints of ``signature`` with the variadics of ``lengths`` written out."""
-    if not lengths:
-        return signature
-    variables: list[Variable] = []
-    for variable in signature.variables:
-        if variable.variadic and variable.name in lengths:
-            names = [f"{variable.name}[{axis}]" for axis in range(lengths[variable.name])]
-            variables += [replace(variable, name=name, variadic=False) for name in names]
-        else:
-            variables.append(variable)
-    constraints = [
-        replace(each, text=stated.text)  # what the user wrote speaks of each dim
-        for stated in signature.constraints
-        for each in expand_constraint(stated, lengths)
-    ]
-    return replace(signature, variables=tuple(variables), constraints=tuple(constraints))
-
-
-def _question_at(question: Predicate, lengths: Mapping[str, int]) -> Predicate:
-    """Returns ``question`` with the variadics of ``lengths`` written out: it is asked of each of their dims."""
-    if not lengths:
-        return question
-    parts = tuple(each.predicate for each in expand_constraint(Constraint(question), lengths))
-    return parts[0] if len(parts) == 1 else And(parts)
-
-
-def _sizes_at(size: Size, lengths: Mapping[str, int]) -> list[Size]:
-    """Returns ``size`` for each dim of the variadics of ``lengths`` that it speaks of one by one."""
-    if not lengths:
-        return [size]
-    asked = Constraint(Compare(COMPARISONS["=="], size, Const(0)))
-    return [each.predicate.left for each in expand_constraint(asked, lengths) if isinstance(each.predicate, Compare)]
-
-
 def _hull(ranges: Sequence[Range]) -> SizeRange:
     """Returns what all of ``ranges`` lie in."""
     lows, highs = [each.low for each in ranges], [each.high for each in ranges]
@@ -392,10 +272,23 @@ def _structures(names: Sequence[str]) -> Iterator[dict[str, int]]:
         yield dict(zip(names, lengths, strict=True))
 
 
-def _related(signature: Signature, question: Predicate) -> set[str]:
-    """Returns the variables that have to do with ``question``: its own, and those of constraints that lead to them."""
+def _empty(names: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Yields which of the variadics ``names`` have no dims, none of them first."""
+    for lengths in product((None, 0), repeat=len(names)):
+        yield {name: length for name, length in zip(names, lengths, strict=True) if length is not None}
+
+
+def _open(signature: Signature, question: Predicate) -> list[str]:
+    """Returns the variadics that have to do with ``question`` and whose number of dims is open."""
+    mine = _related([constraint.predicate for constraint in signature.constraints], question)
+    fixed = dict(signature.ranks)
+    return [v.name for v in signature.variables if v.variadic and v.name in mine and v.name not in fixed]
+
+
+def _related(given: Iterable[Predicate], question: Predicate) -> set[str]:
+    """Returns the variables that have to do with ``question``: its own, and those of predicates that lead to them."""
     related = set(free_vars(question))
-    groups = [set(free_vars(constraint.predicate)) for constraint in signature.constraints]
+    groups = [set(free_vars(predicate)) for predicate in given]
     while True:
         more = {name for group in groups if not group.isdisjoint(related) for name in group}
         if more <= related:
@@ -403,9 +296,7 @@ def _related(signature: Signature, question: Predicate) -> set[str]:
         related |= more
 
 
-def _folded(
-    witness: Sequence[tuple[str, int]], empty: Iterable[str]
-) -> tuple[tuple[str, int | tuple[int, ...]], ...]:
+def _folded(witness: Sequence[tuple[str, int]], empty: Iterable[str]) -> tuple[tuple[str, int | tuple[int, ...]], ...]:
     """Returns ``batch[0]`` and ``batch[1]`` as one tuple ``batch``."""
     folded: dict[str, int | tuple[int, ...]] = dict.fromkeys(empty, ())
     for name, value in witness:
@@ -416,7 +307,3 @@ def _folded(
         else:
             folded[name] = value
     return tuple(sorted(folded.items()))
-
-
-def _written(size: int | tuple[int, ...]) -> str:
-    return str(size) if isinstance(size, int) else f"({', '.join(map(str, size))}{',' if len(size) == 1 else ''})"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..normalize import Normal
     from ..runtime.bind import Sizes
     from ..surface.symbols import Predicate, Symbol
-    from .asking import Answer, SizeRange
+    from .answers import Answer, SizeRange
 
 _PACKAGE: Final = __name__.partition(".")[0]
 

@@ -15,7 +15,7 @@ from .common import const_option, fail, read_specs, say, show, split_target
 from .completion import complete_spec
 
 if TYPE_CHECKING:
-    from ..api.asking import Answer, SizeRange
+    from ..api.answers import Answer, SizeRange
     from ..pipeline import Signature
 
 _EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -85,14 +85,14 @@ def _answers(chosen: list[Signature], question: str, case: str | None) -> dict[s
 
 
 def _code(answer: Answer | SizeRange) -> int:
-    from ..api.asking import Answer
+    from ..api.answers import Answer
 
     return _EXIT[answer.verdict] if isinstance(answer, Answer) else 0
 
 
 def _lines(question: str, answer: Answer | SizeRange, prefix: str) -> list[str]:
     """Returns what is told to a reader: the verdict, and the lines that it follows from."""
-    from ..api.asking import Answer
+    from ..api.answers import Answer
 
     question = " ".join(question.split())
     if not isinstance(answer, Answer):
@@ -115,7 +115,7 @@ def _place(span: Span | None) -> str:
 
 def _as_dict(answer: Answer | SizeRange) -> dict[str, object]:
     """Returns an answer as JSON values; offsets as in ``--format json``."""
-    from ..api.asking import Answer
+    from ..api.answers import Answer
 
     if not isinstance(answer, Answer):
         return {

@@ -49,9 +49,11 @@ from ..ir import (
 )
 from ..ir.walk import free_vars
 from ..ir.write import write_dim
+from .components import components
 from .decide import range_of
 from .domains import Domain, Domains
 from .facts import fact_of
+from .posing import pose
 
 WORK: Final = 4_000  # for each question about a variable
 _FEWEST = 3  # values that have a residue in common, else it is an accident: 77 and 512 are 77 modulo 435
@@ -130,14 +132,18 @@ def _propagated(signature: Signature, domains: Domains) -> dict[str, Facts]:
 
 def _tightened(signature: Signature, table: dict[str, Facts]) -> dict[str, Facts]:
     """Returns ``table`` with the ends and residues that are attained."""
-    given = [constraint.predicate for constraint in signature.constraints]
-    entangled = {name for predicate in given if fact_of(predicate) is None for name in free_vars(predicate)}
-    starred = {variable.name for variable in signature.variables if variable.variadic}
-    for name in sorted(entangled - starred):
+    posed = pose(signature, dict(signature.ranks))
+    entangled = {name for predicate in posed.given if fact_of(predicate) is None for name in free_vars(predicate)}
+    open_ = {v.name for v in signature.variables if v.variadic and v.name not in posed.lengths} | posed.unknowns.keys()
+    for group in components(posed.given):
+        names = {name for at in group for name in free_vars(posed.given[at])}
+        if not names.isdisjoint(open_):  # what holds for some number of dims need not hold for none
+            entangled -= names
+    for name in sorted(entangled & table.keys()):
         known = table[name]
         if known.low is not None and known.low == known.high:
             continue
-        found = range_of(signature.variables, given, Var(name), work=WORK)
+        found = range_of(posed.variables, posed.given, Var(name), work=WORK)
         if found is None:  # propagation did not see it; whoever asks for a contradiction is told
             continue
         low = known.low if found.low is None else found.low

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from shapedsl.api import asking
+from shapedsl.normalize.decide import Unknown
+
 from .helpers import BROKEN, process, run
 
 NET = """\
@@ -53,9 +56,7 @@ def test_answers(net: str, question: str, code: int, output: str) -> None:
 
 
 def test_undecided(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shapedsl.normalize import decide
-
-    monkeypatch.setattr(decide, "decide", lambda *_, **__: decide.Unknown("it would take too long"))
+    monkeypatch.setattr(asking, "decide", lambda *_, **__: Unknown("it would take too long"))
     result = run("ask", net, "B*D*D != 7")
     assert (result.output, result.exit_code) == ("undecided: B*D*D != 7\n    it would take too long\n", 3)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from shapedsl.diagnostics import Report
@@ -50,6 +52,50 @@ def test_what_follows(where: str, name: str, expected: tuple[int | None, int | N
     assert (facts.low, facts.high) == expected[:2]
     if facts.low != facts.high:
         assert (facts.modulus, facts.residue) == expected[2:]
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "expected"),
+    [
+        ("B in [1, 64], A == 2 * B + 1", "A", (3, 129, 2, 1)),
+        ("A % 2 == 0, A % 3 == 0, A in [1, 20]", "A", (6, 18, 6, 0)),
+        ("A + B == 20, A - B == 4", "A", (12, 12, 1, 0)),
+        ("A != 5, A in [5, 9]", "A", (6, 9, 1, 0)),
+        ("A != 5, A != 7, A in [3, 7]", "A", (3, 6, 1, 0)),
+        ("A == 4 or A == 12 or A == 20", "A", (4, 20, 8, 4)),
+        ("A * A <= 50, A >= B, B >= 2", "A", (2, 7, 1, 0)),
+        ("2 * A + 3 * B == 12", "A", (0, 6, 3, 0)),  # (0, 4), (3, 2), (6, 0)
+        ("3 * A == 5 * B, A <= 20", "A", (0, 20, 5, 0)),
+        ("A % 4 == B, B in [1, 2], A <= 7", "A", (1, 6, 1, 0)),  # 1, 2, 5, 6
+        ("A * B == 12, B >= 2, B <= 4", "A", (3, 6, 1, 0)),  # 3, 4, 6
+    ],
+)
+def test_the_ends_are_attained(where: str, name: str, expected: tuple[int | None, int | None, int, int]) -> None:
+    facts = table("x: Tensor[A, B]", f"where {where}")[name]
+    assert (facts.low, facts.high) == expected[:2]
+    if facts.low != facts.high:
+        assert (facts.modulus, facts.residue) == expected[2:]
+
+
+@pytest.mark.parametrize(
+    ("rank", "high"),
+    [("rank batch = 2", 16), ("rank batch = 0", 64), ('"of any rank"', None)],  # of no dims the product is 1
+)
+def test_variadics(rank: str, high: int | None) -> None:
+    clauses = f"{rank}\n    dim *batch in [2, 8]\n    where prod(*batch) * D <= 64"
+    found = table("x: Tensor[*batch, D]", clauses)
+    assert found["D"].high in (high, 64 if high is None else high)
+    assert (found["batch"].low, found["batch"].high) == (2, 8)
+
+
+def test_nothing_is_worked_out_before_someone_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("shapedsl.normalize.table")
+    asked: list[str] = []
+    monkeypatch.setattr(module, "range_of", lambda *args, **_: asked.append(str(args)))
+    normal = normalize(signature("def f(x: Tensor[A, B]):\n    where A == 2 * B\n"), Report())
+    assert not asked
+    assert sorted(normal.table) == ["A", "B"]
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(
