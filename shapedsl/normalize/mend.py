@@ -23,6 +23,7 @@ from ..ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Constraint, Orig
 from ..ir.walk import free_vars
 from ..ir.write import write_predicate
 from .decide import Range, Unknown, find_sizes, range_of
+from .labels import listed, text_of
 
 WORK = 10_000  # of one question
 MOST_TRIED = 8  # constraints of a core for which a number is looked for
@@ -74,7 +75,7 @@ def mending(core: Sequence[Constraint], stated: Sequence[Constraint], variables:
         return Mending(("delete this constraint",))
     cures = [c for c in changeable if _holds_together(variables, [o for o in stated if o is not c])]
     if cures and len(cures) < len(core) and len(cures) <= MOST_SHOWN:
-        return Mending((f"change or delete {' or '.join(f'`{_text(c)}`' for c in cures)}",))
+        return Mending((f"change or delete {listed([f'`{text_of(c)}`' for c in cures], 'or')}",))
     return Mending(("change or delete one of these constraints",))
 
 
@@ -160,7 +161,7 @@ def _written(constraint: Constraint, moved: Compare, value: int) -> _Move:
         name = "".join(dict.fromkeys(free_vars(moved.left)))
         verb, end = ("raise", "upper") if moved.op.name in UPPER else ("lower", "lower")
         return _Move(f"{verb} {name}'s {end} bound to {value}", _end_moved(constraint.span, end, old.value, value))
-    text, changes = re.subn(rf"(?<=[\s=<>]){old.value}$", str(value), _text(constraint))
+    text, changes = re.subn(rf"(?<=[\s=<>]){old.value}$", str(value), text_of(constraint))
     shown = text if changes else write_predicate(moved)
     at = old.span
     edit = Edit(at, str(value)) if at is not None and at.text == str(old.value) and changes else None
@@ -174,10 +175,6 @@ def _end_moved(span: Span | None, end: str, old: int, new: int) -> Edit | None:
     if span is None or found is None or found[at] != str(old):
         return None
     return Edit(span.source.span(span.start + found.start(at), span.start + found.end(at)), str(new))
-
-
-def _text(constraint: Constraint) -> str:
-    return " ".join(constraint.text.split()) or write_predicate(constraint.predicate)
 
 
 __all__ = ["Mending", "mending"]

@@ -47,12 +47,12 @@ from ..ir import (
     VariableKind,
 )
 from ..ir.walk import evaluate, free_vars, holds
-from ..ir.write import write_dim, write_predicate
 from .comparisons import TRUE
 from .decide import Unknown, find_sizes, minimal_core
 from .divisors import check_divisors
 from .domains import Contradiction, Domains
 from .facts import fact_of, is_fact_of
+from .labels import cited, lines_of, listed, text_of
 from .predicates import may_divide, simplify_predicate
 from .propagate import propagate
 from .uses import sizes_of, sure_types
@@ -113,43 +113,28 @@ def report_redundant(found: Sequence[Redundant], fixes: Sequence[Fix | None], re
         report: Receives the findings.
     """
     for each, fix in zip(found, fixes, strict=True):
-        what = " and ".join(dict.fromkeys(f"`{_text(c)}`" for c in each.constraints))
-        plural = len({_text(c) for c in each.constraints}) > 1
+        texts = list(dict.fromkeys(f"`{text_of(c)}`" for c in each.constraints))
+        what, plural = listed(texts), len(texts) > 1
         if not each.core:
             headline, label = f"{what} always {'hold' if plural else 'holds'}", "always holds"
-        elif len(each.core) == 1 and _text(each.core[0]) == _text(each.constraints[0]) and not plural:
+        elif not plural and [cited(c) for c in each.core] == texts:
             headline, label = f"{what} is stated twice", "stated again"
         else:
-            names = list(dict.fromkeys(_cited(c) for c in each.core))
-            by = _listed(names) if len(names) <= MOST_NAMED else f"{len(names)} other constraints"
+            names = list(dict.fromkeys(cited(c) for c in each.core))
+            by = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} other constraints"
             headline, label = f"{what} {'are' if plural else 'is'} implied by {by}", "implied"
-        lets = dict.fromkeys(note for c in (*each.constraints, *each.core) for note in c.notes)
+        own = dict.fromkeys(note for c in each.constraints for note in c.notes)
+        others = lines_of(each.core, "so")
         report.warning(
             "redundant",
             headline,
             at=each.span,
             label=label,
-            also=[*((c.span, f"so {write_predicate(simplify_predicate(c.predicate))}") for c in each.core), *lets],
+            also=[*others, *(let for let in own if let not in others)],
             note=list(_kinds(each)),
             help=fix.description if fix is not None else "delete it",
             fix=fix,
         )
-
-
-def _text(constraint: Constraint) -> str:
-    return " ".join(constraint.text.split()) or write_predicate(constraint.predicate)
-
-
-def _cited(constraint: Constraint) -> str:
-    match constraint.predicate:
-        case Compare(left=left) if constraint.origin is Origin.DIM:
-            return f"the dim `{write_dim(left)}`"
-        case _:
-            return f"`{_text(constraint)}`"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _kinds(each: Redundant) -> Iterator[str]:

@@ -25,15 +25,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from ..diagnostics import Report, Span
+from ..diagnostics import Report
 from ..ir import COMPARISONS, Compare, Const, Constraint, Origin, Predicate, Signature, Var, Variable, VariableKind
 from ..ir.walk import evaluate, free_vars, holds
-from ..ir.write import write_predicate
 from .comparisons import FALSE
 from .components import components
 from .decide import Unknown, find_sizes, minimal_core
 from .domains import Contradiction, Domains
 from .facts import fact_of
+from .labels import Line, lines_of, listed, text_of
 from .mend import mending
 from .predicates import simplify_predicate, split
 from .propagate import propagate
@@ -189,7 +189,7 @@ def report_contradiction(
         notes: What else was assumed.
     """
     stated = [c for c in signature.constraints if c.origin is not Origin.DIM or c in refutation.core]
-    main, *others = _lines_of(refutation.core)
+    main, *others = _main_first(refutation.core)
     mend = mending(refutation.core, refutation.stated or signature.constraints, signature.variables)
     report.error(
         "contradiction",
@@ -200,21 +200,21 @@ def report_contradiction(
         note=[*notes, *(f"{name} is a size, so {name} >= 0" for name in _sizes_needed(refutation, signature))],
         help=mend.help,
         fix=mend.fix,
-        core=[_text(c) for c in refutation.core],
+        core=[text_of(c) for c in refutation.core],
         core_of=len(stated),
     )
 
 
 def _report_undecided(undecided: Undecided, signature: Signature, report: Report) -> None:
-    main, *others = _lines_of(undecided.constraints)
+    main, *others = _main_first(undecided.constraints)
     names = sorted({name for c in undecided.constraints for name in free_vars(c.predicate)})
     open_ = [name for name in names if undecided.domains.domain(name).high == inf]
     if open_:
         cure = (
-            f"bound {_listed(open_)}, as in `dim {', '.join(open_)} in [0, 4096]`: of bounded sizes more can be decided"
+            f"bound {listed(open_)}, as in `dim {', '.join(open_)} in [0, 4096]`: of bounded sizes more can be decided"
         )
     else:
-        cure = f"bound {_listed(names)} more tightly, or split what is multiplied into simpler assumptions"
+        cure = f"bound {listed(names)} more tightly, or split what is multiplied into simpler assumptions"
     report.warning(
         "undecided",
         "could not decide whether any shape satisfies this spec",
@@ -226,32 +226,11 @@ def _report_undecided(undecided: Undecided, signature: Signature, report: Report
     )
 
 
-def _lines_of(constraints: Iterable[Constraint]) -> list[tuple[Span | None, str]]:
-    """Returns where ``constraints`` and their lets stand, with what they ask for; the first `where` comes first."""
-    ordered = sorted(constraints, key=lambda c: c.origin is not Origin.WHERE)
-    lines: list[tuple[Span | None, str]] = [(c.span, _label(c)) for c in ordered]
-    lets = dict.fromkeys(note for c in ordered for note in c.notes)
-    spans = {span for span, _ in lines}
-    lines += [note for note in lets if note[0] not in spans]
+def _main_first(constraints: Iterable[Constraint]) -> list[Line]:
+    """Returns `lines_of`, the first that stands somewhere in front."""
+    lines = lines_of(constraints)
     main = next((at for at, (span, _) in enumerate(lines) if span is not None), 0)
     return [lines[main], *lines[:main], *lines[main + 1 :]]
-
-
-def _text(constraint: Constraint) -> str:
-    return " ".join(constraint.text.split()) or write_predicate(constraint.predicate)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _label(constraint: Constraint) -> str:
-    """Returns what a line asks for, in canonical form."""
-    predicate = simplify_predicate(constraint.predicate)
-    if predicate == FALSE:
-        return "never holds"
-    verb = "needs" if constraint.origin is Origin.WHERE else "so"
-    return f"{verb} {write_predicate(predicate)}"
 
 
 def _sizes_needed(refutation: Refutation, signature: Signature) -> Iterator[str]:

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...diagnostics import Edit, Fix, Source
-from ...ir import Compare, Constraint, Origin
-from ...layout.tokens import CLOSERS, OPENERS, Line, Token, lines_of
+from ...ir import Compare, Constraint, Level, Origin
+from ...layout.tokens import CLOSERS, OPENERS, Line, Token, lines_of, scan
 
+_WORDS = frozenset(("and", "in", "inf"))  # no names
 _COMPARATORS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 
@@ -110,6 +111,8 @@ class _Text:
             return None
         where, element = found
         at = where.elements.index(element)
+        if group[0].level is not Level.DEF and not where.is_gone and not self._keeps_names(where):
+            return None
         parts = {constraint.part for constraint in group}
         if len(parts) < element.parts and (element.gone != set(range(element.parts)) or min(parts) > 0):
             return self._shorter(element, parts)
@@ -138,6 +141,17 @@ class _Text:
                 fits = all(constraint.part < element.parts for constraint in group)
                 return (where, element) if where is not None and fits else None
         return None
+
+    def _keeps_names(self, where: _Where) -> bool:
+        """Returns whether all names stay in ``where``: one of a file holds for those defs that bind all of its names."""
+        before: set[str] = set()
+        after: set[str] = set()
+        for element in where.elements:
+            tokens = [token for token in element.tokens if token.kind not in ("comment", "string")]
+            before.update(token.text for token in tokens if token.kind == "name")
+            left, _ = _without(tokens, element.gone, 0, self.source.text)
+            after.update(token.text for token in scan(left or "") if token.kind == "name")
+        return before - after <= _WORDS
 
     def _whole(self, where: _Where) -> Fix | None:
         """Deletes a ``where``, and its line if it has one; a body keeps something to say."""
