@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...ir import Not, Predicate, Signature, Variable
-from .asking import find_sizes
-from .cores import minimal_core
+from .asking import find_sizes, sizes_or_core
+from .cores import minimal_core, minimized
 from .minimize import smallest_sizes
 from .ranges import range_of
 from .search import WORK
@@ -39,18 +39,17 @@ def decide(
         core: Whether `Proved.core` is wanted; it is deletion-minimal then.
     """
     known = tuple(variables)
-    negated = Not(question)
-    answer = find_sizes(known, [*given, negated], work=work)
-    match answer:
-        case None:
-            if not core:
-                return Proved()
-            whole = minimal_core(known, [negated, *given], work=work) or range(len(given) + 1)
-            return Proved(tuple(at - 1 for at in whole if at))
-        case Unknown():
-            return answer
-        case _:
-            return Refuted(tuple(sorted(smallest_sizes(known, [*given, negated], answer, work=work).items())))
+    together = [*given, Not(question)]
+    answer = sizes_or_core(known, together, work=work)
+    if isinstance(answer, Unknown):
+        return answer
+    if not isinstance(answer, tuple):
+        return Refuted(tuple(sorted(smallest_sizes(known, together, answer, work=work).items())))
+    if not core:
+        return Proved()
+    asked = len(given)
+    whole = minimized(known, together, answer, work=work, kept=(asked,))
+    return Proved(tuple(at for at in whole if at != asked))
 
 
 def implied(given: Signature, predicate: Predicate, *, work: int = WORK) -> Verdict:

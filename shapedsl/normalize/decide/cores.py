@@ -6,14 +6,14 @@ that satisfy all of the others, or at least no contradiction of the others. Size
 where the engine only gave up, it is asked again once the set has become smaller. The work is limited for
 each set and for all together; what was not looked at by then stays.
 
-Of several cores the one is found whose last constraint comes first, so the caller orders: what a user
-wrote before what only follows from a declaration.
+Of several cores among those constraints the one is found whose last constraint comes first, so the caller
+orders: what a user wrote before what only follows from a declaration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...ir import Predicate, Variable
 from .asking import sizes_or_core
@@ -36,21 +36,41 @@ def minimal_core(
         predicates: Any predicates.
         work: How hard to try, for one set of predicates.
     """
-    question = _Question(tuple(variables), predicates, Budget(work * MOST_TIMES), work)
-    core = question.clash(range(len(predicates)))
-    if core is None:
-        return None
+    known = tuple(variables)
+    found = sizes_or_core(known, predicates, work=work)
+    return minimized(known, predicates, found, work=work) if isinstance(found, tuple) else None
+
+
+def minimized(
+    variables: Sequence[Variable],
+    predicates: Sequence[Predicate],
+    core: Iterable[int],
+    *,
+    work: int = WORK,
+    kept: Iterable[int] = (),
+) -> tuple[int, ...]:
+    """Returns which of ``core`` cannot hold together, ascending; deletion-minimal but for ``kept``.
+
+    Args:
+        variables: Their kinds count.
+        predicates: Any predicates.
+        core: Indices, ascending; these predicates cannot hold together.
+        work: How hard to try, for one set of predicates.
+        kept: Indices that are not left out.
+    """
+    question = _Question(tuple(variables), predicates, Budget(work * MOST_TIMES), work, set(kept))
+    smallest = list(core)
     for allowance in (work // 10, work):  # most sets are easy; only what then is left is worth more
         question.allowance = allowance
-        size = len(core) // 2
+        size = len(smallest) // 2
         while size > 1:
-            core = question.without_runs(core, size)
-            size = min(size, len(core)) // 2
-        before = len(core) + 1
-        while len(core) < before:
-            before = len(core)
-            core = question.without_runs(core, 1)
-    return tuple(core)
+            smallest = question.without_runs(smallest, size)
+            size = min(size, len(smallest)) // 2
+        before = len(smallest) + 1
+        while len(smallest) < before:
+            before = len(smallest)
+            smallest = question.without_runs(smallest, 1)
+    return tuple(smallest)
 
 
 @dataclass(slots=True)
@@ -69,7 +89,7 @@ class _Question:
     predicates: Sequence[Predicate]
     budget: Budget
     allowance: int
-    needed: set[int] = field(default_factory=set[int])
+    needed: set[int]
 
     def clash(self, chosen: Sequence[int], without: Sequence[int] = ()) -> list[int] | None:
         """Returns which of ``chosen``, none of them in ``without``, cannot hold together; None if that is not found."""

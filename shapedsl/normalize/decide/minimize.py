@@ -27,7 +27,7 @@ from ..components import components
 from .asking import searched
 from .budget import Budget
 from .search import WORK
-from .single import of_one_dim
+from .translate import translate
 from .verdict import Unknown
 
 MOST_QUESTIONS = 48  # to the engine, for one witness
@@ -48,12 +48,13 @@ def smallest_sizes(
         work: How hard to try.
     """
     kinds = {variable.name: variable for variable in variables}
-    single = [of_one_dim(predicate) for predicate in predicates]
+    translations = list(map(translate, predicates))
+    single = [translation.written for translation in translations]
     smallest = {name: 0 if name in kinds else value for name, value in sizes.items()}
     budget = _Budget(MOST_QUESTIONS, MOST_TRIALS, work)
     for group in components(single):
         part = [single[at] for at in group]
-        names = sorted({name for predicate in part for name in free_vars(predicate)})
+        names = sorted({name for at in group for name in translations[at].names})
         if names:
             known = tuple(kinds.get(name) or Variable(name, VariableKind.INT) for name in names)
             descent = _Descent(known, part, {name: sizes[name] for name in names}, work, budget)

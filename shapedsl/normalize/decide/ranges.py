@@ -29,7 +29,7 @@ from .clash import Clash
 from .cores import minimal_core
 from .search import WORK
 from .single import size_of_one_dim
-from .translate import TooLarge, translate
+from .translate import translate
 from .verdict import Range, Unknown
 
 FAR = 2**48  # an end beyond it that nobody declared is the end of int64, seen through an operator
@@ -104,7 +104,7 @@ class _Question:
                 for formula in (translation.formula, *translation.definitions.values()):
                     box.assume(formula, 0)
             box.propagate()
-        except (TooHard, TooLarge):
+        except TooHard:
             return None, None, 1, 0
         low, high = box.lows.get(column), box.highs.get(column)
         modulus, residue, _ = box.residues.get(column, (1, 0, 0))

@@ -16,13 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...ir import Predicate, Variable, VariableKind
-from ...ir.walk import free_vars, holds
+from ...ir.walk import holds
 from ..components import components
 from .box import Box
 from .budget import Budget, TooHard
 from .clash import Clash
-from .single import of_one_dim
-from .translate import TooLarge, translate
+from .translate import Translation, translate
 from .verdict import Unknown
 
 MOST_VALUES = 4096  # of one variable
@@ -45,8 +44,9 @@ def tried(
     kinds = {variable.name: variable.kind for variable in variables}
     sizes = dict.fromkeys(kinds, 0)
     complete = True
+    translations = list(map(translate, predicates))
     for group in components(predicates):
-        part = [predicates[at] for at in group]
+        part = [translations[at] for at in group]
         try:
             found = _Trial(part, kinds, budget).run()
         except Clash as clash:
@@ -65,13 +65,13 @@ class _Trial:
     """One connected part.
 
     Attributes:
-        predicates: What has to hold.
+        translations: Of what has to hold.
         kinds: Of the variables.
         budget: What is left of the work.
         steps: For each variable, its values and the predicates that can be evaluated once it has one.
     """
 
-    predicates: Sequence[Predicate]
+    translations: Sequence[Translation]
     kinds: Mapping[str, VariableKind]
     budget: Budget
     steps: list[tuple[str, list[int], list[Predicate]]] = field(
@@ -85,8 +85,10 @@ class _Trial:
             Clash: There are none, for some of the predicates alone.
             TooHard: There are too many to be tried.
         """
-        single = [of_one_dim(predicate) for predicate in self.predicates]
-        used = [set(free_vars(predicate)) for predicate in single]
+        if any(translation.variadic for translation in self.translations):
+            raise TooHard  # any number of dims is more than can be tried
+        single = [translation.written for translation in self.translations]
+        used = [set(translation.names) for translation in self.translations]
         names = sorted(set[str]().union(*used))
         values = self.values(names)
         known: set[str] = set()
@@ -105,11 +107,7 @@ class _Trial:
         for name in names:
             if self.kinds.get(name, VariableKind.INT) is not VariableKind.INT:
                 box.raise_low((name,), 0, 0)
-        for bit, predicate in enumerate(self.predicates):
-            try:
-                translation = translate(predicate)
-            except TooLarge:
-                continue
+        for bit, translation in enumerate(self.translations):
             box.assume(translation.formula, 1 << bit)
             for formula in translation.definitions.values():
                 box.assume(formula, 0)

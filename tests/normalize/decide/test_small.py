@@ -49,6 +49,11 @@ def test_too_many() -> None:
     assert tried((), predicates(box), UNKNOWN, Budget(10_000)) is UNKNOWN
 
 
+def test_a_variadic_may_have_any_number_of_dims() -> None:
+    batch = [Variable("batch", VariableKind.DIM, variadic=True)]
+    assert tried(batch, predicates("max(*batch) <= 8, prod(*batch) > 8"), UNKNOWN, Budget(9999)) is UNKNOWN
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_it_agrees_with_brute_force(seed: int) -> None:
     rng = random.Random(seed)
