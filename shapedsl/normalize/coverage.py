@@ -27,16 +27,16 @@ from ..ir import And, Constraint, Not, Predicate, Signature
 from ..ir.taking import pads
 from .case_hints import Misfit, misfits
 from .comparisons import FALSE
-from .decide import Refuted, Unknown, decide, find_sizes, minimal_core
+from .decide import WORK, Refuted, Unknown, decide, find_sizes, minimal_core
 from .domains import Domains
 from .points import Points, corners
 from .regions import Region, Space, apart, space_of
 
-WORK = 20_000  # for each question
 MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
 
 
 TOO_MANY = "a bucket has too many joint choices"
+MOST_UNANSWERED = 8
 MOST_EXPLAINED = 8  # alternatives for which the assumptions are looked for that make them take all
 
 
@@ -95,7 +95,7 @@ def coverage_of(signature: Signature, *, work: int = WORK) -> Coverage:
 
     Args:
         signature: Without errors, and satisfiable.
-        work: How hard to try, for each question.
+        work: How hard to try, for each question; a tenth of it once several could not be answered.
     """
     if not signature.alternatives:
         return Coverage()
@@ -111,9 +111,10 @@ class _Search:
 
     Attributes:
         space: What is asked about.
-        work: For each question.
+        work: For each question; see `effort`.
         points: Sizes that were met.
         proofs: How many more overlaps may be proved.
+        unanswered: How many questions were asked in vain.
         undecided: See `Coverage`.
     """
 
@@ -121,6 +122,7 @@ class _Search:
     work: int
     points: Points
     proofs: int = MOST_PROOFS
+    unanswered: int = 0
     undecided: dict[str | int, str] = field(default_factory=dict[str | int, str])
 
     def run(self, box: Domains) -> Coverage:
@@ -133,6 +135,11 @@ class _Search:
         overlaps = [overlap for at in live if (overlap := self.overlap(at, gone)) is not None]
         hints = [misfit for at in live for misfit in misfits(self.space, at, self.points, self._find)]
         return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(hints), tuple(self.undecided.items()))
+
+    @property
+    def effort(self) -> int:
+        """How hard to try now: a spec that is hard throughout must not take long."""
+        return self.work if self.unanswered < MOST_UNANSWERED else self.work // 10
 
     def unreachable(self, at: int) -> Unreachable | None:
         """Returns why alternative ``at`` takes nothing, or None if it takes something, or that is unknown."""
@@ -165,7 +172,7 @@ class _Search:
             return None
         rivals = [at for at, region in enumerate(regions) if region.exact and region.box is not None]
         given = [*self.space.parts, *self.space.outside(rivals, box)]
-        match decide(self.space.variables, given, FALSE, work=self.work):
+        match decide(self.space.variables, given, FALSE, work=self.effort):
             case Refuted(witness=witness) if all(region.exact or not region.asks(dict(witness)) for region in regions):
                 return witness
             case Refuted():
@@ -193,7 +200,7 @@ class _Search:
         first = self.space.regions[earlier[0]]
         before = [] if first.box is None else self.space.outside(self.space.rivals(earlier[0], first.box), first.box)
         together = [*self.space.parts, *first.parts, *later.parts, *before]
-        match decide(self.space.variables, together, FALSE, work=self.work):
+        match decide(self.space.variables, together, FALSE, work=self.effort):
             case Refuted(witness=witness):
                 return Overlap(at, tuple(earlier), witness)
             case _:  # what showed it, at least
@@ -236,8 +243,10 @@ class _Search:
 
     def _find(self, predicates: Sequence[Predicate]) -> Mapping[str, int] | Unknown | None:
         """Returns accepted sizes that satisfy ``predicates``, and keeps them in mind; see `find_sizes`."""
-        found = find_sizes(self.space.variables, [*self.space.parts, *predicates], work=self.work)
-        if isinstance(found, Mapping):
+        found = find_sizes(self.space.variables, [*self.space.parts, *predicates], work=self.effort)
+        if isinstance(found, Unknown):
+            self.unanswered += 1
+        elif found is not None:
             self.points.add(found)
         return found
 
@@ -271,7 +280,7 @@ class _Search:
         return kept
 
     def _core(self, predicates: Sequence[Predicate]) -> Sequence[int]:
-        core = minimal_core(self.space.variables, predicates, work=self.work)
+        core = minimal_core(self.space.variables, predicates, work=self.effort)
         return range(len(predicates)) if core is None else core
 
 
