@@ -187,7 +187,7 @@ def reasons(signature: Signature, fact: Predicate) -> tuple[Constraint, ...] | N
         signature: Some shape satisfies it.
         fact: Of one variable.
     """
-    posed = pose(signature, {}, fact)
+    posed = pose(signature, dict(signature.ranks), fact)
     match decide(posed.variables, posed.given, posed.question(fact), core=True):
         case Proved(core=core):
             return in_order(posed.stated(core))

@@ -143,7 +143,7 @@ def _range_rows(signature: Signature, normal: Normal) -> Iterator[list[str]]:
         for fact in _facts(subject, facts):
             core = reasons(signature, fact)
             if core is None:
-                yield [write_predicate(fact), "from several constraints together"]
+                yield [_fact_text(fact), "from several constraints together"]
             elif core:
                 yield [_fact_text(fact), "; ".join(_by_line(signature, core))]
 

@@ -21,7 +21,7 @@ are attained, with little work for each: the ends of propagation stand where tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, cast
@@ -50,7 +50,7 @@ from ..ir import (
 from ..ir.walk import free_vars
 from ..ir.write import write_dim
 from .components import components
-from .decide import range_of
+from .decide import Range, range_of
 from .domains import Domain, Domains
 from .facts import fact_of
 from .posing import pose
@@ -139,20 +139,27 @@ def _tightened(signature: Signature, table: dict[str, Facts]) -> dict[str, Facts
         names = {name for at in group for name in free_vars(posed.given[at])}
         if not names.isdisjoint(open_):  # what holds for some number of dims need not hold for none
             entangled -= names
-    for name in sorted(entangled & table.keys()):
-        known = table[name]
-        if known.low is not None and known.low == known.high:
+    for name, known in table.items():
+        own = [Var(f"{name}[{axis}]") for axis in range(posed.lengths[name])] if name in posed.lengths else [Var(name)]
+        if entangled.isdisjoint(var.name for var in own) or (known.low is not None and known.low == known.high):
             continue
-        found = range_of(posed.variables, posed.given, Var(name), work=WORK)
-        if found is None:  # propagation did not see it; whoever asks for a contradiction is told
-            continue
-        low = known.low if found.low is None else found.low
-        high = known.high if found.high is None else found.high
-        modulus, residue = found.modulus, found.residue
-        if low is not None and high is not None and (modulus == 0 or high - low < (_FEWEST - 1) * modulus):
-            modulus, residue = known.modulus, known.residue
-        table[name] = replace(known, low=low, high=high, modulus=modulus, residue=residue)
+        found = [range_of(posed.variables, posed.given, var, work=WORK) for var in own]
+        ranges = [each for each in found if each is not None]
+        if len(ranges) == len(own):  # else propagation did not see it; whoever asks for a contradiction is told
+            table[name] = _met(known, ranges)
     return table
+
+
+def _met(known: Facts, ranges: Sequence[Range]) -> Facts:
+    """Returns what is known of a variable, or of each dim of a variadic, and lies in one of ``ranges``."""
+    lows, highs = [each.low for each in ranges], [each.high for each in ranges]
+    low = known.low if None in lows else min(low for low in lows if low is not None)
+    high = known.high if None in highs else max(high for high in highs if high is not None)
+    modulus, residue = known.modulus, known.residue
+    if len(ranges) == 1 and (low is None or high is None or ranges[0].modulus):
+        wide = low is None or high is None or high - low >= (_FEWEST - 1) * ranges[0].modulus
+        modulus, residue = (ranges[0].modulus, ranges[0].residue) if wide else (modulus, residue)
+    return replace(known, low=low, high=high, modulus=modulus, residue=residue)
 
 
 def _facts(kind: VariableKind, domain: Domain, hint: int | None, binding: str | None) -> Facts:

@@ -88,6 +88,11 @@ def test_variadics(rank: str, high: int | None) -> None:
     assert (found["batch"].low, found["batch"].high) == (2, 8)
 
 
+def test_each_dim_of_a_variadic() -> None:
+    facts = table("x: Tensor[*batch]", "rank batch = 2\n    dim *batch in [2, 40]\n    where prod(*batch) <= 10")["batch"]
+    assert (facts.low, facts.high) == (2, 5)  # the other one is 2 or more
+
+
 def test_nothing_is_worked_out_before_someone_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     module = import_module("shapedsl.normalize.table")
     asked: list[str] = []
