@@ -180,7 +180,7 @@ class Engine:
         """Looks for a model of what is assumed; returns it, or cases to be looked at one by one."""
         for left in reversed(range(MOST_ROUNDS)):
             self.box.propagate()
-            if self.powers and self.products.fix_powers():
+            if self.powers and self.products.bound_powers():
                 continue
             try:
                 model = self._relaxed()
@@ -217,7 +217,7 @@ class Engine:
         best: tuple[int, Clause, list[Formula]] | None = None
         for clause in self.box.clauses:
             self.budget.spend(1 + len(clause.args))
-            if satisfied(Some(clause.args), model):
+            if clause in self.box.settled or satisfied(Some(clause.args), model):
                 continue
             alive = [arg for arg in clause.args if self.box.why_false(arg) < 0]
             if best is None or len(alive) < best[0]:
@@ -249,7 +249,7 @@ class Engine:
             TooHard: There is none.
         """
         for clause in self.box.clauses:
-            if not any(map(self.box.holds, clause.args)):
+            if clause not in self.box.settled and not any(map(self.box.holds, clause.args)):
                 return self._split_of(clause)
         raise TooHard
 

@@ -346,21 +346,40 @@ class Products:
 
     # -- powers ----------------------------------------------------------------------------------------------
 
-    def fix_powers(self) -> bool:
-        """Assumes the value of each power whose base and exponent have one; returns whether that is new."""
-        found = False
+    def bound_powers(self) -> bool:
+        """Assumes what bounds say about powers; returns whether that is new."""
+        moves = len(self.box.trail)
         for name, power in self.powers.items():
             base, exponent = self._fixed(power.base), self._fixed(power.exponent)
-            if base is None or exponent is None or self.box.fixed((name,)) is not None:
+            if base is None:
                 continue
-            if exponent[0] < 0:
-                raise Clash(exponent[1])
-            if exponent[0] * abs(base[0]).bit_length() > LARGEST_POWER_BITS:
-                raise TooHard
-            value = base[0] ** exponent[0]
-            self.box.assume(atom(EQ, plus({(name,): 1}, {(): value} if value else {}, -1)), base[1] | exponent[1])
-            found = True
-        return found
+            if exponent is not None:
+                if exponent[0] < 0:
+                    continue  # it has no value, so nothing asks for it
+                if exponent[0] * abs(base[0]).bit_length() > LARGEST_POWER_BITS:
+                    raise TooHard
+                why = base[1] | exponent[1]
+                self.box.assume(atom(EQ, plus({(name,): 1}, {(): base[0] ** exponent[0]}, -1)), why)
+            elif base[0] >= 2 and len(power.exponent) == 1 and power.exponent[0][1] == 1:
+                self._bound_power((name,), base, power.exponent[0][0])
+        return len(self.box.trail) > moves
+
+    def _bound_power(self, column: Monomial, base: tuple[int, int], exponent: Monomial) -> None:
+        """Carries bounds from an exponent to its power and back; the base is a number above 1."""
+        number, why = base
+        low, high = self.box.lows.get(exponent), self.box.highs.get(exponent)
+        if low is None or low[0] < 0:
+            return  # it may have no value, where nothing asks for it
+        why |= low[1]
+        if low[0] <= LARGEST_POWER_BITS:
+            self.box.raise_low(column, number ** low[0], why)
+        if high is not None and high[0] <= LARGEST_POWER_BITS:
+            self.box.lower_high(column, number ** high[0], why | high[1])
+        top, bottom = self.box.highs.get(column), self.box.lows.get(column)
+        if top is not None:
+            self.box.lower_high(exponent, _logarithm(top[0], number), why | top[1])
+        if bottom is not None:
+            self.box.raise_low(exponent, _logarithm(bottom[0] - 1, number) + 1, why | bottom[1])
 
     def _fixed(self, terms: Terms) -> tuple[int, int] | None:
         total, why = 0, 0
@@ -422,6 +441,14 @@ class Products:
 
     def _step(self, column: Monomial) -> int:
         return self.box.residues.get(column, (1, 0, 0))[0]
+
+
+def _logarithm(number: int, base: int) -> int:
+    """Returns the largest exponent with which ``base`` is at most ``number``; -1 if there is none."""
+    exponent, power = -1, 1
+    while power <= number:
+        exponent, power = exponent + 1, power * base
+    return exponent
 
 
 def divisors(number: int, box: Box) -> list[int]:

@@ -332,7 +332,8 @@ def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
 
 def _text(polynomial: Polynomial) -> str:
     """Returns a polynomial as text: equal ones have equal texts."""
-    return " + ".join(f"{value}*{'*'.join(monomial)}" for monomial, value in sorted(polynomial.items())) or "0"
+    texts = ("*".join((str(value), *monomial)) for monomial, value in sorted(polynomial.items()))
+    return " + ".join(texts) or "0"
 
 
 def _product(factors: list[Polynomial]) -> Polynomial:
