@@ -26,7 +26,7 @@ def random_rows(rng: random.Random) -> list[Row]:
     """Returns a few rows over x, y, z, each with a bit of its own."""
     rows: list[Row] = []
     for bit in range(rng.randint(1, 5)):
-        coefficients = {name: value for name in NAMES if (value := rng.randint(-7, 7))}
+        coefficients: dict[Column, int] = {name: value for name in NAMES if (value := rng.randint(-7, 7))}
         rows.append(Row(coefficients, rng.randint(-20, 20), rng.random() < 0.3, 1 << bit))
     return rows
 

@@ -103,7 +103,8 @@ def random_predicate(rng: random.Random, depth: int) -> Predicate:
         return Compare(op, random_size(rng, 2), random_size(rng, 1))
     if rng.random() < 0.3:
         return Not(random_predicate(rng, depth - 1))
-    return rng.choice([And, Or])(tuple(random_predicate(rng, depth - 1) for _ in range(2)))
+    parts = tuple(random_predicate(rng, depth - 1) for _ in range(2))
+    return And(parts) if rng.random() < 0.5 else Or(parts)
 
 
 def value_of_fresh(text: str, sizes: dict[str, int]) -> int:
