@@ -207,14 +207,6 @@ def report_contradiction(
 
 def _report_undecided(undecided: Undecided, signature: Signature, report: Report) -> None:
     main, *others = _main_first(undecided.constraints)
-    names = sorted({name for c in undecided.constraints for name in free_vars(c.predicate)})
-    open_ = [name for name in names if undecided.domains.domain(name).high == inf]
-    if open_:
-        cure = (
-            f"bound {listed(open_)}, as in `dim {', '.join(open_)} in [0, 4096]`: of bounded sizes more can be decided"
-        )
-    else:
-        cure = f"bound {listed(names)} more tightly, or split what is multiplied into simpler assumptions"
     report.warning(
         "undecided",
         "could not decide whether any shape satisfies this spec",
@@ -222,8 +214,21 @@ def _report_undecided(undecided: Undecided, signature: Signature, report: Report
         label=main[1],
         also=others,
         note=undecided.reason,
-        help=cure,
+        help=_narrower(undecided, signature),
     )
+
+
+def _narrower(undecided: Undecided, signature: Signature) -> str:
+    """Returns how to make the question easier."""
+    names = sorted({name for c in undecided.constraints for name in free_vars(c.predicate)})
+    domains = undecided.domains
+    open_ = [name for name in names if inf in (domains.domain(name).high, -domains.domain(name).low)]
+    if not open_:
+        return f"bound {listed(names)} more tightly, or write simpler assumptions"
+    kinds = {v.kind is VariableKind.INT for v in signature.variables if v.name in open_}
+    keyword, low = ("int", -4096) if True in kinds else ("dim", 0)
+    example = f", as in `{keyword} {', '.join(open_)} in [{low}, 4096]`" if len(kinds) == 1 else ""
+    return f"bound {listed(open_)}{example}: of bounded sizes more can be decided"
 
 
 def _main_first(constraints: Iterable[Constraint]) -> list[Line]:

@@ -51,6 +51,43 @@ def test_warnings_count_only_under_strict() -> None:
     assert "1 warning" in run("check", "-", text=WARNED).output
 
 
+REDUNDANT = "def f(x: Tensor[B]):\n    where B <= 8, B <= 9\n"
+
+
+def test_what_is_redundant_counts_only_under_strict() -> None:
+    result = run("check", "-", text=REDUNDANT)
+    assert (result.exit_code, result.output) == (
+        0,
+        "warning[redundant]: `B <= 9` is implied by `B <= 8`\n"
+        "  --> <stdin>:2:19\n"
+        " 2 |     where B <= 8, B <= 9\n"
+        "   |           ------  ^^^^^^ implied\n"
+        "   |           so B <= 8\n"
+        "   = help: delete it\n"
+        "\n"
+        "1 warning, 1 can be fixed with --fix\n",
+    )
+    assert run("check", "--strict", "-", text=REDUNDANT).exit_code == 1
+
+
+# whether 114 is a sum of three cubes is an open problem
+UNDECIDED = "def f(a: Scalar[a], b: Scalar[b], c: Scalar[c]):\n    where a**3 + b**3 + c**3 == 114\n"
+
+
+def test_what_is_undecided_has_an_exit_code_of_its_own() -> None:
+    result = run("check", "-", text=UNDECIDED)
+    assert result.exit_code == 3, result.output
+    assert "warning[undecided]: could not decide whether any shape satisfies this spec" in result.output
+    assert run("check", "--strict", "-", text=UNDECIDED).exit_code == 1
+    assert run("check", "-", text=UNDECIDED + "def g(x: Tensor[B]):\n    where B < 0\n").exit_code == 1
+
+
+def test_help_tells_of_fixes_and_exit_codes() -> None:
+    text = " ".join(run("check", "--help").output.split())
+    for said in ("--strict", "--fix", "3 only undecided", "constraints that follow from others"):
+        assert said in text
+
+
 @pytest.mark.parametrize("format_", ["json", "sarif"])
 def test_machine_formats_are_one_document(format_: str, tmp_path: Path) -> None:
     (tmp_path / "a.shapes").write_text(BROKEN)
@@ -105,9 +142,9 @@ def test_pythons_truth_values_are_no_sizes() -> None:
 class TestFix:
     def test_safe_fixes_are_written(self, tmp_path: Path) -> None:
         file = tmp_path / "broken.shapes"
-        file.write_text("def f(x: Tensor(B, D))\n    where B = 3 && D <> 2  # keep me\n    wher B =< 9\n")
+        file.write_text("def f(x: Tensor(B, D))\n    where B = 3 && D <> 2  # keep me\n    wher D =< 9\n")
         result = run("check", "--fix", file)
-        assert file.read_text() == "def f(x: Tensor[B, D]):\n    where B == 3 and D != 2  # keep me\n    where B <= 9\n"
+        assert file.read_text() == "def f(x: Tensor[B, D]):\n    where B == 3 and D != 2  # keep me\n    where D <= 9\n"
         assert result.exit_code == 0
         assert "fixed" in result.output
 
@@ -142,6 +179,20 @@ class TestFix:
         file.write_text(text)
         assert run("check", "--fix", file).exit_code == 1
         assert file.read_text() == text
+
+    def test_what_is_redundant_goes_once_the_file_can_be_read(self, tmp_path: Path) -> None:
+        file = tmp_path / "loose.shapes"
+        file.write_text("def f(x: Tensor[B, D]):\n    where B = 3\n    where B <= 9, D >= 0, D <= 4\n")
+        result = run("check", "--fix", file)
+        assert file.read_text() == "def f(x: Tensor[B, D]):\n    where B == 3\n    where D <= 4\n"
+        assert (result.exit_code, result.output) == (0, "1 spec: no findings, 3 fixed\n")
+
+    def test_a_fix_of_a_warning_is_left_alone_where_it_would_bring_an_error(self, tmp_path: Path) -> None:
+        file = tmp_path / "kept.shapes"
+        text = "def f(x: Tensor[B], y: Tensor[S]):\n    where S >= 1, B % S == 0, B == 2 * S\n"
+        file.write_text(text)
+        run("check", "--fix", file)
+        assert file.read_text() == "def f(x: Tensor[B], y: Tensor[S]):\n    where S >= 1, B == 2 * S\n"
 
     def test_standard_input_cannot_be_fixed(self) -> None:
         assert run("check", "--fix", "-", text=BROKEN).exit_code == 2

@@ -126,9 +126,7 @@ def box(signature: Signature) -> Iterator[dict[str, int]]:
 
 def accepted(module: Module) -> list[list[dict[str, int]]]:
     every = {"A": 0, "B": 0, "C": 0, "k": 0}
-    return [
-        [s for s in box(signature) if accepts(signature, {**every, **s})] for signature in module.signatures
-    ]
+    return [[s for s in box(signature) if accepts(signature, {**every, **s})] for signature in module.signatures]
 
 
 def redundant(report: Report) -> list[Diagnostic]:
