@@ -48,7 +48,7 @@ def decide(
     if not core:
         return Proved()
     asked = len(given)
-    whole = minimized(known, together, answer, work=work, kept=(asked,))
+    whole = minimized(known, together, sorted({*answer, asked}), work=work, kept=(asked,))
     return Proved(tuple(at for at in whole if at != asked))
 
 
