@@ -23,7 +23,7 @@ from .hints import nearest_fit
 from .points import Points, corners
 from .regions import Region, Space, box_of, satisfies
 
-Find = Callable[[Sequence[Predicate]], "Mapping[str, int] | Unknown | None"]
+Find = Callable[[Sequence[Predicate], Sequence[int]], "Mapping[str, int] | Unknown | None"]  # see `Untaken.find`
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def misfits(space: Space, at: int, points: Points, find: Find) -> Iterator[Misfi
         space: Of the signature.
         at: An alternative that takes something.
         points: Sizes that were met.
-        find: Finds accepted sizes that satisfy predicates.
+        find: Finds accepted sizes that satisfy predicates, and that none of some alternatives asks for.
     """
     region = space.regions[at]
     known = {variable.name for variable in space.variables if not variable.variadic}
@@ -91,10 +91,9 @@ def _fits(
         if found == at:
             return True, None
         taker = found if taker is None and found is not None and region.asks(corner) else taker
-    outside = space.outside(space.rivals(at, box), box)
-    if find([*region.parts, *pinned, *outside]) is not None:
+    if find([*region.parts, *pinned], space.rivals(at, box)) is not None:
         return True, None
-    if taker is None and isinstance(asked := find([*region.parts, *pinned]), Mapping):
+    if taker is None and isinstance(asked := find([*region.parts, *pinned], ()), Mapping):
         taker = points.taker(asked)
     return False, taker
 

@@ -26,17 +26,16 @@ from dataclasses import dataclass, field
 from ..ir import And, Constraint, Not, Predicate, Signature
 from ..ir.taking import pads
 from .case_hints import Misfit, misfits
-from .comparisons import FALSE
-from .decide import WORK, Refuted, Unknown, decide, find_sizes, minimal_core
+from .decide import WORK, Unknown, minimal_core
 from .domains import Domains
 from .points import Points, corners
 from .regions import Region, Space, apart, space_of
+from .untaken import Untaken
 
 MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
 
 
 TOO_MANY = "a bucket has too many joint choices"
-MOST_UNANSWERED = 8
 MOST_EXPLAINED = 8  # alternatives for which the assumptions are looked for that make them take all
 
 
@@ -102,7 +101,8 @@ def coverage_of(signature: Signature, *, work: int = WORK) -> Coverage:
     space = space_of(signature)
     if space.box is None:
         return Coverage()
-    return _Search(space, work, Points(space)).run(space.box)
+    points = Points(space)
+    return _Search(space, points, Untaken(space, work, points)).run(space.box)
 
 
 @dataclass(slots=True)
@@ -111,18 +111,16 @@ class _Search:
 
     Attributes:
         space: What is asked about.
-        work: For each question; see `effort`.
         points: Sizes that were met.
+        untaken: Finds more.
         proofs: How many more overlaps may be proved.
-        unanswered: How many questions were asked in vain.
         undecided: See `Coverage`.
     """
 
     space: Space
-    work: int
     points: Points
+    untaken: Untaken
     proofs: int = MOST_PROOFS
-    unanswered: int = 0
     undecided: dict[str | int, str] = field(default_factory=dict[str | int, str])
 
     def run(self, box: Domains) -> Coverage:
@@ -133,13 +131,8 @@ class _Search:
         gone = {dead.at for dead in unreachable}
         live = [at for at in positions if at not in gone]
         overlaps = [overlap for at in live if (overlap := self.overlap(at, gone)) is not None]
-        hints = [misfit for at in live for misfit in misfits(self.space, at, self.points, self._find)]
+        hints = [misfit for at in live for misfit in misfits(self.space, at, self.points, self.untaken.find)]
         return Coverage(gap, tuple(unreachable), tuple(overlaps), tuple(hints), tuple(self.undecided.items()))
-
-    @property
-    def effort(self) -> int:
-        """How hard to try now: a spec that is hard throughout must not take long."""
-        return self.work if self.unanswered < MOST_UNANSWERED else self.work // 10
 
     def unreachable(self, at: int) -> Unreachable | None:
         """Returns why alternative ``at`` takes nothing, or None if it takes something, or that is unknown."""
@@ -156,7 +149,7 @@ class _Search:
             self.points.add(corner)
             if self.points.takes(at):
                 return None
-        match self._find([*region.parts, *self.space.outside(rivals, region.box)]):
+        match self.untaken.find(region.parts, rivals):
             case None:
                 return self._explained(at, region, rivals)
             case Unknown(reason=reason):
@@ -171,16 +164,15 @@ class _Search:
         if any(region.exact and not region.left_in(box) for region in regions):
             return None
         rivals = [at for at, region in enumerate(regions) if region.exact and region.box is not None]
-        given = [*self.space.parts, *self.space.outside(rivals, box)]
-        match decide(self.space.variables, given, FALSE, work=self.effort):
-            case Refuted(witness=witness) if all(region.exact or not region.asks(dict(witness)) for region in regions):
-                return witness
-            case Refuted():
-                self.undecided["gap"] = TOO_MANY
+        match self.untaken.find((), rivals, smallest=True):
+            case None:
+                pass
             case Unknown(reason=reason):
                 self.undecided["gap"] = reason
+            case sizes if all(region.exact or not region.asks(sizes) for region in regions):
+                return tuple(sorted(sizes.items()))
             case _:
-                pass
+                self.undecided["gap"] = TOO_MANY
         return None
 
     def overlap(self, at: int, dead: set[int]) -> Overlap | None:
@@ -198,13 +190,11 @@ class _Search:
                 return None
             earlier = [shown]
         first = self.space.regions[earlier[0]]
-        before = [] if first.box is None else self.space.outside(self.space.rivals(earlier[0], first.box), first.box)
-        together = [*self.space.parts, *first.parts, *later.parts, *before]
-        match decide(self.space.variables, together, FALSE, work=self.effort):
-            case Refuted(witness=witness):
-                return Overlap(at, tuple(earlier), witness)
-            case _:  # what showed it, at least
-                return Overlap(at, tuple(earlier), self.points.shared_sizes(earlier[0], at))
+        before = [] if first.box is None else self.space.rivals(earlier[0], first.box)
+        sizes = self.untaken.find([*first.parts, *later.parts], before, smallest=True)
+        if not isinstance(sizes, Mapping):  # what showed it, at least
+            sizes = self.points.shared_sizes(earlier[0], at)
+        return Overlap(at, tuple(earlier), tuple(sorted(sizes.items())))
 
     def _may_overlap(self, first: int, second: int) -> bool:
         """Returns whether the boxes leave it open that ``first`` and ``second`` overlap."""
@@ -226,7 +216,7 @@ class _Search:
             self.points.add(corner)
             if self._overlaps(first, second):
                 return True
-        before = self.space.outside(self.space.rivals(first, one.box), one.box)
+        before = self.space.rivals(first, one.box)
         for shown, parts in ((self.points.shares, other.parts), (self.points.differs, (other.outside(one.box),))):
             if shown(first, second):
                 continue
@@ -234,27 +224,18 @@ class _Search:
                 reasons.append("it would take too long to decide")
                 return False
             self.proofs -= 1
-            found = self._find([*one.parts, *parts, *before])
+            found = self.untaken.find([*one.parts, *parts], before)
             if not shown(first, second):
                 if found is not None:
                     reasons.append(found.reason if isinstance(found, Unknown) else TOO_MANY)
                 return False
         return True
 
-    def _find(self, predicates: Sequence[Predicate]) -> Mapping[str, int] | Unknown | None:
-        """Returns accepted sizes that satisfy ``predicates``, and keeps them in mind; see `find_sizes`."""
-        found = find_sizes(self.space.variables, [*self.space.parts, *predicates], work=self.effort)
-        if isinstance(found, Unknown):
-            self.unanswered += 1
-        elif found is not None:
-            self.points.add(found)
-        return found
-
     def _explained(self, at: int, region: Region, rivals: Sequence[int]) -> Unreachable:
         """Returns alternative ``at`` as unreachable, and a minimal set of what makes it so."""
         stated = [*self.space.given, *region.conditions]
         predicates = [constraint.predicate for constraint in stated]
-        if region.box is None or not (self.points.asked(at) or self._find(region.parts) is not None):
+        if region.box is None or not (self.points.asked(at) or self.untaken.find(region.parts) is not None):
             rivals = []  # it asks for nothing that is accepted
         elif len(rivals) > 1:
             rivals = self._needed(at, region, region.box, rivals)
@@ -275,12 +256,12 @@ class _Search:
             without = [each for each in kept if each != rival]
             if self.proofs > 0 and rival not in self.points.needed(at, kept):
                 self.proofs -= 1
-                if self._find([*region.parts, *self.space.outside(without, box)]) is None:
+                if self.untaken.find(region.parts, without) is None:
                     kept = without
         return kept
 
     def _core(self, predicates: Sequence[Predicate]) -> Sequence[int]:
-        core = minimal_core(self.space.variables, predicates, work=self.effort)
+        core = minimal_core(self.space.variables, predicates, work=self.untaken.effort)
         return range(len(predicates)) if core is None else core
 
 

@@ -92,9 +92,9 @@ class Points:
         alone = (asking & among for asking in self._met if at in asking)
         return {next(iter(few)) for few in alone if len(few) == 1}
 
-    def shared_sizes(self, first: int, second: int) -> Sizes:
+    def shared_sizes(self, first: int, second: int) -> dict[str, int]:
         """Returns the sizes for which `shares` is true."""
-        return self._shared[first][second]
+        return dict(self._shared[first][second])
 
 
 def corners(box: Domains, other: Domains | None = None) -> Iterator[dict[str, int]]:

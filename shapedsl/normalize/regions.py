@@ -26,6 +26,7 @@ from ..ir import (
 )
 from ..ir.taking import asked_by
 from ..ir.walk import free_vars, holds, map_sizes
+from .cells import Cell, cells_of
 from .comparisons import FALSE
 from .domains import Contradiction, Domain, Domains
 from .facts import excluded_value, fact_of, is_fact_of
@@ -44,6 +45,7 @@ class Region:
         exact: Whether nothing else is asked.
         parts: The conditions in canonical form, split.
         box: Around the sizes that are accepted and asked for; None where that is nothing.
+        cells: What the parts say, where they speak of one size at a time; else None.
     """
 
     alternative: Alternative
@@ -51,6 +53,7 @@ class Region:
     exact: bool
     parts: tuple[Predicate, ...]
     box: Domains | None
+    cells: tuple[Cell, ...] | None
 
     def left_in(self, box: Domains) -> tuple[Predicate, ...]:
         """Returns the parts that are not seen to hold all over ``box``: none if the region contains it."""
@@ -113,7 +116,9 @@ def space_of(signature: Signature) -> Space:
     for alternative, each in zip(signature.alternatives, asked, strict=True):
         mine = tuple(dict.fromkeys(map(undominated, _parts(each.conditions))))
         box = box_of(variables, [*parts, *mine])
-        regions.append(Region(alternative, each.conditions, each.exact, mine, box))
+        cells = cells_of(mine)
+        known = None if cells is None else tuple(cells)
+        regions.append(Region(alternative, each.conditions, each.exact, mine, box, known))
     return Space(variables, given, parts, box_of(variables, parts), tuple(regions))
 
 
