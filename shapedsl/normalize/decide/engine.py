@@ -187,7 +187,7 @@ class Engine:
             except OutOfBudget:
                 raise
             except TooHard:
-                return self._open_clause()
+                return self._without_model()
             if self.confirm(model):
                 return model
             wrong = self.products.wrong(model)
@@ -242,12 +242,15 @@ class Engine:
             raise Clash(why)
         return _Split(alive, why, clause=clause)
 
-    def _open_clause(self) -> _Split:
-        """Returns the first open disjunction, where no model could be found to choose by.
+    def _without_model(self) -> _Split:
+        """Returns cases where no model could be found to choose by: the values of a variable, or a disjunction.
 
         Raises:
-            TooHard: There is none.
+            TooHard: There are none.
         """
+        few = self.products.few_values()
+        if few is not None:
+            return _Split(*few)
         for clause in self.box.clauses:
             if clause not in self.box.settled and not any(map(self.box.holds, clause.args)):
                 return self._split_of(clause)

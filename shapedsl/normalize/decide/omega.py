@@ -32,6 +32,7 @@ Bound: TypeAlias = tuple[int, int]  # value, why
 LARGEST_BITS: Final = 192
 DEEPEST: Final = 40  # inexact eliminations inside each other
 MOST_ROWS: Final = 600
+MOST_PAIRS: Final = 400  # of a lower and an upper bound of one column
 MOST_SPLINTERS: Final = 400
 
 
@@ -128,7 +129,7 @@ class _System:
 
     def add(self, terms: _Terms, constant: int, equality: bool, why: int) -> None:
         """Adds a row in canonical form. The terms are taken over."""
-        self.budget.spend(2 + len(terms))
+        self.budget.spend(6 + 4 * len(terms))
         if not terms:
             if constant < 0 or (equality and constant):
                 raise Clash(why)
@@ -297,7 +298,7 @@ class _System:
             else:
                 highs += 1
                 unit_high = unit_high and value == -1
-        self.budget.spend(1 + len(self.uses[column]) // 2)
+        self.budget.spend(2 + 2 * len(self.uses[column]))
         if not lows or not highs:
             return False, -(1 << 30), column
         return not (unit_low or unit_high), lows * highs - lows - highs, column
@@ -345,6 +346,8 @@ class _System:
         """Eliminates ``column`` where the real shadow is exact; returns the columns near it."""
         lows, highs = self.taken(column)
         self.undo.append((column, lows, highs))
+        if len(lows) * len(highs) > MOST_PAIRS and min(len(lows), len(highs)) > 1:
+            raise TooHard
         near = {other: None for row in (*lows, *highs) for other in row[0] if other != column}
         for low in lows:
             for high in highs:
@@ -359,6 +362,8 @@ class _System:
         lows, highs = self.taken(column)
         self.undo.append((column, lows, highs))
         pairs = [(low, high) for low in lows for high in highs]
+        if len(pairs) > MOST_PAIRS:
+            raise TooHard
         dark = self.copy()
         for low, high in pairs:
             self.add(*_combined(low, high, column, 0))

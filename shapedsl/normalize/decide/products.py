@@ -31,7 +31,7 @@ Rule: TypeAlias = tuple[Polynomial, int, int]  # polynomial, op, why
 
 MOST_DIVISORS: Final = 64
 LARGEST_FACTORED: Final = 2**40
-FEW_VALUES: Final = 6  # a variable with no more is split into its values
+FEW_VALUES: Final = 12  # a variable with no more is split into its values
 MODULI: Final = (2, 3, 4, 5, 7, 8, 9, 16)
 MOST_RESIDUES: Final = 600  # combinations of residues that are tried for one modulus
 LARGEST_POWER_BITS: Final = 512
@@ -420,9 +420,7 @@ class Products:
         column = (name,)
         low, high = self.box.lows.get(column), self.box.highs.get(column)
         if low is not None and high is not None and width < FEW_VALUES * self._step(column):
-            values = range(low[0], high[0] + 1, self._step(column))
-            why = low[1] | high[1] | self.box.residues.get(column, (1, 0, 0))[2]
-            return [atom(EQ, plus({column: 1}, {(): value} if value else {}, -1)) for value in values], why, True
+            return *self._values(column), True
         value = value_of(column, model)
         same: Polynomial = plus({column: 1}, {(): value} if value else {}, -1)
         below = atom(GE, plus({(): -1}, same, -1))
@@ -438,6 +436,26 @@ class Products:
         else:
             why |= high[1]
         return cases, why, width < 64
+
+    def few_values(self) -> tuple[list[Formula], int] | None:
+        """Returns cases for the values of the variable with the fewest, if they are few, and what they follow from."""
+        best: tuple[int, int, Monomial] | None = None
+        seen = dict.fromkeys(column for constraint in self.box.constraints for column, _ in constraint.terms)
+        for at, column in enumerate(seen):
+            low, high = self.box.lows.get(column), self.box.highs.get(column)
+            if low is None or high is None or low[0] == high[0]:
+                continue
+            width = (high[0] - low[0]) // self._step(column)
+            if width < FEW_VALUES and (best is None or (width, at) < best[:2]):
+                best = width, at, column
+        return None if best is None else self._values(best[2])
+
+    def _values(self, column: Monomial) -> tuple[list[Formula], int]:
+        """Returns a case for each value of ``column``, and what they follow from."""
+        low, high = self.box.lows[column], self.box.highs[column]
+        values = range(low[0], high[0] + 1, self._step(column))
+        why = low[1] | high[1] | self.box.residues.get(column, (1, 0, 0))[2]
+        return [atom(EQ, plus({column: 1}, {(): value}, -1)) for value in values], why
 
     def _step(self, column: Monomial) -> int:
         return self.box.residues.get(column, (1, 0, 0))[0]

@@ -21,7 +21,7 @@ from .formula import EQ, GE, Formula, Monomial, atom
 from .translate import Translation, translate
 from .verdict import Unknown
 
-WORK = 200_000  # units of `Budget`; about 100 ms
+WORK = 300_000  # units of `Budget`; about 100 ms
 
 
 def find_sizes(
