@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 
 from ..diagnostics import Fix, Report, Span
 from ..ir import (
@@ -42,17 +41,17 @@ from ..ir import (
     Predicate,
     Signature,
     TensorType,
-    Var,
     Variable,
     VariableKind,
 )
-from ..ir.walk import evaluate, free_vars, holds
+from ..ir.walk import free_vars
 from .comparisons import TRUE
 from .decide import Unknown, find_sizes, minimal_core
 from .divisors import check_divisors
 from .domains import Contradiction, Domains
 from .facts import fact_of, is_fact_of
 from .labels import cited, lines_of, listed, text_of
+from .near import is_broken_near, smallest_sizes
 from .predicates import may_divide, simplify_predicate
 from .propagate import propagate
 from .uses import sizes_of, sure_types
@@ -342,7 +341,8 @@ class _Spec:
             and names <= allowed
             and (names.isdisjoint(self.variadic) or names == mine)
         ]
-        reached, found = set(mine), []
+        reached: set[str] = set(mine)
+        found: list[int] = []
         moved = True
         while moved:
             moved = False
@@ -372,62 +372,20 @@ class _Spec:
         """Returns whether sizes near those of the whole spec satisfy ``given`` and not the constraint ``at``."""
         if not self.searched:
             self.searched = True
-            self.model = _smallest(self.signature, self.predicates)
+            self.model = _sizes(self.signature, self.predicates)
         if self.model is None:
             return False
-        predicate = self.predicates[at]
-        definitions = [
-            (p.left.name, p.right)
-            for p in (self.predicates[other] for other in given)
-            if isinstance(p, Compare) and p.op.name == "==" and isinstance(p.left, Var)
-        ]
-        floor = {v.name: 0 if v.kind is not VariableKind.INT else -inf for v in self.signature.variables}
-        for name, value in _moves(predicate, self.model):
-            sizes = {**self.model, name: value}
-            try:
-                for defined, size in definitions:
-                    if defined != name:
-                        sizes[defined] = evaluate(size, sizes)
-                if any(sizes[each] < floor[each] for each in self.names[at].union(*(self.names[g] for g in given))):
-                    continue
-                if not holds(predicate, sizes) and all(holds(self.predicates[other], sizes) for other in given):
-                    return True
-            except (ZeroDivisionError, KeyError, TypeError):
-                continue
-        return False
+        kept = [self.predicates[other] for other in given]
+        return is_broken_near(self.predicates[at], kept, self._variables(at, given), self.model)
 
 
-def _moves(predicate: Predicate, model: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """Yields a variable of ``predicate`` and a value at which it may no longer hold."""
-    steps = [1, -1]
-    if isinstance(predicate, Compare):
-        try:
-            gap = abs(evaluate(predicate.right, model) - evaluate(predicate.left, model))
-        except (ZeroDivisionError, KeyError, TypeError):
-            gap = 0
-        steps = [gap + 1, -gap - 1, *(steps if gap else ())]
-    for name in dict.fromkeys(free_vars(predicate)):
-        if name in model:
-            yield from ((name, model[name] + step) for step in steps)
-
-
-def _smallest(signature: Signature, predicates: Sequence[Predicate]) -> Mapping[str, int] | None:
-    """Returns sizes that satisfy everything, if they are easily found."""
+def _sizes(signature: Signature, predicates: Sequence[Predicate]) -> Mapping[str, int] | None:
+    """Returns sizes that satisfy everything, if they are found."""
     try:
-        domains = propagate(signature.variables, predicates)
+        easy = smallest_sizes(propagate(signature.variables, predicates), predicates)
     except Contradiction:
         return None
-    sizes = {name: int(d.low if d.low > -inf else min(0, d.high)) for name, d in domains.of.items()}
-    try:
-        for predicate in predicates:
-            match predicate:
-                case Compare(op=op, left=Var(name=name), right=right) if op.name == "==":
-                    sizes[name] = evaluate(right, sizes)
-                case _:
-                    pass
-        if all(holds(predicate, sizes) for predicate in predicates):
-            return sizes
-    except (ZeroDivisionError, TypeError, KeyError):  # a variadic has no size of its own
-        pass
+    if easy is not None:
+        return easy
     found = find_sizes(signature.variables, predicates, work=WORK)
     return None if isinstance(found, Unknown) else found

@@ -27,7 +27,7 @@ from math import inf
 
 from ..diagnostics import Report
 from ..ir import COMPARISONS, Compare, Const, Constraint, Origin, Predicate, Signature, Var, Variable, VariableKind
-from ..ir.walk import evaluate, free_vars, holds
+from ..ir.walk import free_vars
 from .comparisons import FALSE
 from .components import components
 from .decide import Unknown, find_sizes, minimal_core
@@ -35,6 +35,7 @@ from .domains import Contradiction, Domains
 from .facts import fact_of
 from .labels import Line, lines_of, listed, text_of
 from .mend import mending
+from .near import smallest_sizes
 from .predicates import simplify_predicate, split
 from .propagate import propagate
 from .signs import negative_dims
@@ -117,7 +118,7 @@ def examine(variables: Iterable[Variable], constraints: Sequence[Constraint]) ->
         domains = propagate(variables, predicates)
     except Contradiction as contradiction:
         return refuted(contradiction.reasons)
-    if _smallest_fits(domains, predicates):
+    if smallest_sizes(domains, predicates) is not None:
         return domains
     undecided: Undecided | None = None
     for group in components(predicates):
@@ -134,22 +135,6 @@ def examine(variables: Iterable[Variable], constraints: Sequence[Constraint]) ->
             case _:
                 pass
     return undecided or domains
-
-
-def _smallest_fits(domains: Domains, predicates: Sequence[Predicate]) -> bool:
-    """Returns whether the smallest sizes, defined ones computed, satisfy everything: most specs are that easy."""
-    sizes = {name: int(d.low if d.low > -inf else min(0, d.high)) for name, d in domains.of.items()}
-    try:
-        for predicate in predicates:
-            match predicate:
-                case Compare(op=op, left=Var(name=name), right=right) if op.name == "==":
-                    sizes[name] = evaluate(right, sizes)
-                case _:
-                    pass
-        fits = all(sizes[name] >= domain.low for name, domain in domains.of.items())
-        return fits and all(holds(predicate, sizes) for predicate in predicates)
-    except (ZeroDivisionError, TypeError, KeyError):  # a variadic has no size of its own
-        return False
 
 
 def _minimal(variables: Sequence[Variable], constraints: Sequence[Constraint], clash: Sequence[int]) -> list[int]:
