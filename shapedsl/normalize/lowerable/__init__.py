@@ -44,6 +44,7 @@ from ..polynomial import build
 from ..predicates import simplify_predicate, split
 from ..propagate import propagate
 from .assumptions import assumptions_of
+from .base import adds, bases
 from .bounds import late_bounds, small_bounds
 from .divisors import with_safe_divisors
 from .fit import fitting
@@ -126,9 +127,14 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Pre
     derived = {name for name, quotient in definitions.items() if not quotient.is_variable(name)}
     said: list[Predicate] = []
     of_slots = {slot.name: Quotient({(Var(slot.name),): 1}) for slot in slots}
+    based = bases(slots)
+    names = {**definitions, **of_slots}
+    for name, value in based.items():
+        said += split(simplify_predicate(Compare(COMPARISONS["=="], Var(name), value.size)))
     for equation in inversion.equations:
         equality = Compare(COMPARISONS["=="], equation.right, equation.left)
-        told = translate_predicate(simplify_predicate(equality), {**definitions, **of_slots}, known.domains)
+        over = names if adds(equation.left) else {**names, **based}
+        told = translate_predicate(simplify_predicate(equality), over, known.domains)
         said += split(told)  # nothing where the definitions make it an identity
     said += inversion.exact
     for quotient in definitions.values():
