@@ -28,6 +28,7 @@ from .translate import Power
 Model = dict[Monomial, int]
 
 MOST_ROUNDS: Final = 8  # of lemmas at one node
+FEW_ROUNDS: Final = 1  # of them where a disjunction is open
 MOST_PRODUCT_SPLITS: Final = 12  # inside each other
 
 
@@ -178,7 +179,8 @@ class Engine:
 
     def _node(self) -> Model | _Split:
         """Looks for a model of what is assumed; returns it, or cases to be looked at one by one."""
-        for left in reversed(range(MOST_ROUNDS)):
+        rounds = 0
+        while True:
             self.box.propagate()
             if self.powers and self.products.bound_powers():
                 continue
@@ -191,9 +193,11 @@ class Engine:
             if self.confirm(model):
                 return model
             wrong = self.products.wrong(model)
-            if not wrong or not left or not self.products.add_lemmas(model, wrong, self._product_splits()):
+            rounds += 1
+            # a disjunction that is open says more about products than their lemmas do
+            most = FEW_ROUNDS if self._open_clause() else MOST_ROUNDS
+            if not wrong or rounds > most or not self.products.add_lemmas(model, wrong, self._product_splits()):
                 return self._violated(model) or self._split_product(model, wrong)
-        raise TooHard
 
     def _split_product(self, model: Model, wrong: Sequence[Monomial]) -> _Split:
         """Returns cases for a variable of a product that ``model`` is wrong about."""
@@ -201,9 +205,9 @@ class Engine:
             raise TooHard
         cases, why, few = self.products.split(model, wrong)
         if not few:
-            for clause in self.box.clauses:  # products are easier once it is clear what they are of
-                if clause not in self.box.settled and not any(map(self.box.holds, clause.args)):
-                    return self._split_of(clause)
+            clause = self._open_clause()
+            if clause is not None:
+                return self._split_of(clause)
         return _Split(cases, why, True)
 
     def _product_splits(self) -> int:
@@ -251,10 +255,17 @@ class Engine:
         few = self.products.few_values()
         if few is not None:
             return _Split(*few)
+        clause = self._open_clause()
+        if clause is None:
+            raise TooHard
+        return self._split_of(clause)
+
+    def _open_clause(self) -> Clause | None:
+        """Returns the first disjunction of which no argument is known to hold."""
         for clause in self.box.clauses:
             if clause not in self.box.settled and not any(map(self.box.holds, clause.args)):
-                return self._split_of(clause)
-        raise TooHard
+                return clause
+        return None
 
     def _relaxed(self) -> Model:
         """Returns a model of the linear constraints, each product being an unknown of its own."""
