@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir import Predicate
+from ..ir import Dim, Predicate
 from ..ir.walk import free_vars
 
 
-def components(predicates: Sequence[Predicate]) -> list[list[int]]:
-    """Returns the indices of ``predicates``, grouped by shared variables; groups in the order of their first member."""
+def components(predicates: Sequence[Dim | Predicate]) -> list[list[int]]:
+    """Returns the indices of ``predicates`` (or dims), grouped by shared variables, in the order of their first member."""
     parent = list(range(len(predicates)))
 
     def root(at: int) -> int:

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from ...ir import Signature
 from ..decide import WORK
+from .asking import Asker
 from .calls import completed, pair
 from .changes import Change, Compared, Effect, Example, Relation, gains, loses, relation_of
 from .comparison import Comparison
@@ -40,14 +41,15 @@ def compare(old: Signature, new: Signature, *, work: int = WORK) -> Compared:
     pairing = pair(old, new)
     first = replace(old, params=tuple(replace(old_param, name=now.name) for old_param, now in pairing.pairs))
     second = replace(new, params=tuple(now for _, now in pairing.pairs))
-    found = Comparison(first, second, work)
+    asker = Asker(work)
+    found = Comparison(first, second, asker)
     found.run()
     changes = _kept((*pairing.changes, *found.changes.values()), found)
     undecided = {} if loses(changes) else found.undecided
     open_ = {} if gains(changes) else found.open
     relation = relation_of(changes, maybe_lost=bool(undecided), maybe_gained=bool(open_))
     if found.fullest is not None:
-        changes += remarks(old, new, *found.fullest, work=work, reasons=undecided)
+        changes += remarks(old, new, *found.fullest, asker=asker, reasons=undecided)
     ordered = sorted(changes, key=lambda change: not change.breaking)
     return Compared(relation, tuple(ordered), tuple(undecided), tuple(open_))
 

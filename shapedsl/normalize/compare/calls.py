@@ -113,9 +113,7 @@ def _removed(param: Param, old: Signature, new: Signature, pairs: Sequence[tuple
     message = f"the parameter `{_name(param)}` is gone" + taken
     if behind:
         message += f"; it stood before `{behind}`, which callers may pass by position"
-    return changed(
-        "parameter", param.name, effect, message, texts=(_written(param), ""), spans=(param.span, new.span)
-    )
+    return changed("parameter", param.name, effect, message, texts=(_written(param), ""), spans=(param.span, new.span))
 
 
 def _added(param: Param, old: Signature, new: Signature, pairs: Sequence[tuple[Param, Param]]) -> Change:

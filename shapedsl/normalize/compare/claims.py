@@ -38,7 +38,8 @@ from ...ir import (
 )
 from ...ir.walk import free_vars, substitute_size
 from ...ir.write import write_dim, write_type
-from ..decide import Proved, Refuted, decide
+from ..decide import Proved, Refuted
+from .asking import Asker
 from .changes import Change, Effect, Example, Spans, Texts, changed
 from .dtypes import members, written
 from .places import Places, example_of
@@ -58,7 +59,7 @@ class _Claims:
     first: Places
     second: Places
     meaning: Mapping[str, Size]
-    work: int
+    asker: Asker
     reasons: dict[str, None]
     differs: bool = False  # in what is claimed more
 
@@ -147,7 +148,7 @@ class _Claims:
         equal = Compare(COMPARISONS["=="], old, substitute_size(new, self.meaning))
         if equal.left == equal.right:
             return
-        match decide(self.first.variables, self.first.given, equal, work=self.work):
+        match self.asker.decide(self.first.known, equal):
             case Proved():
                 pass
             case Refuted(witness=witness):
@@ -171,7 +172,7 @@ def claims(
     second: Places,
     meaning: Mapping[str, Size],
     *,
-    work: int,
+    asker: Asker,
     reasons: dict[str, None],
 ) -> Iterator[Change]:
     """Yields what changed in the return types.
@@ -180,7 +181,7 @@ def claims(
         old, new: As they were read.
         first, second: The same at one structure.
         meaning: The new spec's variables over the old one's.
-        work: How hard to try, for each question.
+        asker: Answers questions.
         reasons: Receives what could not be decided.
     """
     before, after = first.expanded.signature.returns, second.expanded.signature.returns
@@ -196,7 +197,7 @@ def claims(
         text = texts[1] if before is None else texts[0]
         yield changed("returns", "return", effect, f"the result `{text}` {message}", texts=texts, spans=spans)
         return
-    compared = _Claims(first, second, meaning, work, reasons)
+    compared = _Claims(first, second, meaning, asker, reasons)
     found = list(compared.weaker(before, after, "return"))
     for each in found:
         message = f"`{each.place}` {each.message}"

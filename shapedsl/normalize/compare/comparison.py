@@ -16,7 +16,8 @@ from ...ir.expand import expand
 from ...ir.expanded import Expanded
 from ...ir.structure import describe
 from ...ir.write import write_type
-from ..decide import Unknown, range_of
+from ..decide import Unknown
+from .asking import Asker
 from .changes import Change, Effect, Example, Spans, changed
 from .dtypes import dtype_changes
 from .inclusion import Answer, unmet
@@ -41,7 +42,7 @@ class Comparison:
 
     old: Signature
     new: Signature
-    work: int
+    asker: Asker
     changes: dict[object, Change] = field(default_factory=dict[object, Change])
     undecided: dict[str, None] = field(default_factory=dict[str, None])
     open: dict[str, None] = field(default_factory=dict[str, None])
@@ -94,7 +95,7 @@ class Comparison:
 
     def _one(self, expanded: Expanded, refusals: Report, effect: Effect) -> None:
         """A structure that one spec refuses."""
-        example = satisfiable(places_of(expanded, []), self.work)
+        example = satisfiable(places_of(expanded, []), self.asker)
         if example is None:
             return
         self._accepts(effect)
@@ -121,7 +122,7 @@ class Comparison:
         )
 
     def _both(self, first: Places, second: Places) -> None:
-        accepted = [satisfiable(each, self.work) for each in (first, second)]
+        accepted = [satisfiable(each, self.asker) for each in (first, second)]
         if accepted[0] is not None:
             self._accepts(Effect.LOST)
         if accepted[1] is not None:
@@ -136,7 +137,7 @@ class Comparison:
         ):
             if example is None:
                 continue
-            for answer in unmet(mine, other, any_rank=self.any_rank, work=self.work):
+            for answer in unmet(mine, other, self.asker, any_rank=self.any_rank):
                 self._answer(effect, answer, mine)
             self._static(effect, mine, other, example)
         for change in dtype_changes(first.expanded.signature.params, second.expanded.signature.params):
@@ -170,8 +171,7 @@ class Comparison:
         for place, varies in mine.varying.items():
             if not varies or there.get(place, place in other.numbers):
                 continue
-            told = range_of(mine.variables, mine.given, mine.sizes[place], work=self.work)
-            if told is not None and told.low is not None and told.low == told.high:
+            if self.asker.is_pinned(mine.known, mine.sizes[place]):
                 continue
             spans = mine.spans.get(place), other.spans.get(place)
             if effect is Effect.LOST:

@@ -24,16 +24,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...diagnostics import Report, Span
-from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Size, Static, Var, Variable, VariableKind
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Or, Predicate, Size, Static, Var, Variable, VariableKind
 from ...ir.operators import PROD
-from ...ir.walk import map_sizes, substitute, substitute_size
+from ...ir.walk import evaluate, map_sizes, substitute, substitute_size
 from ...ir.write import write_dim, write_predicate
 from ..comparisons import TRUE
-from ..decide import WORK, Proved, Refuted, Unknown, decide, find_sizes
+from ..decide import Proved, Refuted, Unknown
 from ..lowerable import solve
 from ..predicates import simplify_predicate, split
+from .asking import Asker, Known
 from .changes import Example
-from .places import Places, example_of, size_of
+from .places import Places, example_of, parts, size_of
 
 _CALLS: Final = 6  # calls that are asked about one by one
 
@@ -72,32 +73,42 @@ class Answer:
     reason: str = ""
 
 
-def unmet(accepted: Places, by: Places, *, any_rank: bool = False, work: int = WORK) -> Iterator[Answer]:
+def unmet(accepted: Places, by: Places, asker: Asker, *, any_rank: bool = False) -> Iterator[Answer]:
     """Yields each demand of ``by`` that some sizes accepted by ``accepted`` do not meet.
 
     Args:
         accepted: What is accepted.
         by: At the same structure.
+        asker: Answers questions.
         any_rank: Whether this structure stands for others, with more dims.
-        work: How hard to try, for each question.
     """
-    meaning = definitions(accepted, by)
-    if isinstance(meaning, str):
-        yield from _unmet_unsolved(accepted, by, meaning, work)
-        return
-    for question in _open_questions(accepted, by, meaning):
-        match decide(accepted.variables, accepted.given, question.predicate, work=work):
-            case Proved():
-                if any_rank and not _holds_at_any_rank(accepted, question, work):
-                    yield Answer(question, None, "proved of few dims, not of any number of them")
-            case Refuted(witness=witness):
-                yield Answer(question, example_of(accepted, witness))
-            case unknown:
-                yield Answer(question, None, unknown.reason)
+    for part in parts(by):
+        meaning = _definitions(accepted, part)
+        if isinstance(meaning, str):
+            yield from _unmet_unsolved(accepted, part, meaning, asker)
+            continue
+        for question in _open_questions(accepted, part, meaning):
+            match asker.decide(accepted.known, question.predicate):
+                case Proved():
+                    if any_rank and not _holds_at_any_rank(accepted, question, asker):
+                        yield Answer(question, None, "proved of few dims, not of any number of them")
+                case Refuted(witness=witness):
+                    yield Answer(question, example_of(accepted, witness))
+                case unknown:
+                    yield Answer(question, None, unknown.reason)
 
 
-def definitions(accepted: Places, by: Places) -> Mapping[str, Size] | str:
-    """Returns each variable of ``by`` as a size over those of ``accepted``, or why that is unknown."""
+def definitions(accepted: Places, by: Places) -> dict[str, Size]:
+    """Returns each variable of ``by`` as a size over those of ``accepted``, where it is known."""
+    found: dict[str, Size] = {}
+    for part in parts(by):
+        meaning = _definitions(accepted, part)
+        found.update(_read(accepted, part) if isinstance(meaning, str) else meaning)
+    return found
+
+
+def _definitions(accepted: Places, by: Places) -> dict[str, Size] | str:
+    """Returns each variable of a part over the variables of ``accepted``, or why that is unknown."""
     found = _read(accepted, by)
     missing = [variable.name for variable in by.expanded.signature.variables if variable.name not in found]
     if not missing:
@@ -126,7 +137,8 @@ def _read(accepted: Places, by: Places) -> dict[str, Size]:
 
 def _open_questions(accepted: Places, by: Places, meaning: Mapping[str, Size]) -> Iterator[Question]:
     """Yields the demands of ``by`` that ``accepted`` does not state itself."""
-    stated = {part for given in accepted.given for part in split(simplify_predicate(given))}
+    groups = accepted.known.groups
+    stated = {part for group in groups for given in group.given for part in split(simplify_predicate(given))}
     for question in _questions(accepted, by, meaning):
         simple = simplify_predicate(question.predicate)
         if simple != TRUE and not all(part in stated for part in split(simple)):
@@ -151,7 +163,7 @@ def _questions(accepted: Places, by: Places, meaning: Mapping[str, Size]) -> Ite
 # ------------------------------------------------------------------------------- products of any rank
 
 
-def _holds_at_any_rank(accepted: Places, question: Question, work: int) -> bool:
+def _holds_at_any_rank(accepted: Places, question: Question, asker: Asker) -> bool:
     """Returns whether what was proved of two dims of each variadic holds of any number of them.
 
     All but ``prod`` speaks of each dim alone, so it does unless ``prod`` matters. That is taken for a number of
@@ -170,18 +182,19 @@ def _holds_at_any_rank(accepted: Places, question: Question, work: int) -> bool:
             case _:
                 return size
 
-    given = [map_sizes(predicate, opaque) for predicate in accepted.given]
+    about, _ = accepted.known.about(question.predicate)
+    given = [map_sizes(predicate, opaque) for predicate in about.given]
     asked = map_sizes(question.predicate, opaque)
     if not made:
         return True
-    return isinstance(decide((*accepted.variables, *made.values()), given, asked, work=work), Proved)
+    return isinstance(asker.decide(Known((*about.variables, *made.values()), given), asked), Proved)
 
 
 # ------------------------------------------------------------------------- what cannot be solved for
 
 
-def _unmet_unsolved(accepted: Places, by: Places, reason: str, work: int) -> Iterator[Answer]:
-    """Yields what `unmet` does, where ``by`` has a variable that its dims do not give."""
+def _unmet_unsolved(accepted: Places, by: Places, reason: str, asker: Asker) -> Iterator[Answer]:
+    """Yields what `unmet` does, for a part of which the dims do not give a variable."""
     guessed = _read(accepted, by)
     for leaf in by.expanded.leaves:
         for axis, dim in enumerate(leaf.dims):
@@ -191,27 +204,46 @@ def _unmet_unsolved(accepted: Places, by: Places, reason: str, work: int) -> Ite
     questions = list(_open_questions(accepted, by, guessed)) if complete else []
     if complete and not questions:
         return
-    predicates = tuple(question.predicate for question in questions)
-    whole = And(predicates) if complete else Or(())  # nothing is known to be accepted
-    given = list(accepted.given)
+    places = [
+        leaf.place(axis)
+        for leaf in by.expanded.leaves
+        for axis, dim in enumerate(leaf.dims)
+        if not isinstance(dim, Static)
+    ]
+    # where there is no guess, every call is asked about, so nothing is taken for accepted
+    there = [accepted.sizes[place] for place in places]
+    asked = [question.predicate for question in questions] if complete else [_differs(size, size) for size in there]
+    about, others = accepted.known.about(And(tuple(asked)))
+    whole = And(tuple(asked)) if complete else Or(())
+    given = list(about.given)
     for _ in range(_CALLS):
-        match decide(accepted.variables, given, whole, work=work):
+        match asker.decide(Known(about.variables, given), whole):
             case Proved():
                 return
             case Refuted(witness=witness):
-                example = example_of(accepted, witness)
+                sizes = dict(witness)
             case unknown:
                 yield Answer(None, None, unknown.reason)
                 return
-        refused = _refuses(by, example, work)
+        call = {place: evaluate(accepted.sizes[place], sizes) for place in places}
+        refused = _refuses(by, call, asker)
         if refused is None:
             break
         if refused:
-            yield Answer(None, example, "no sizes of the other version give these")
+            rest = asker.sizes(Known([v for o in others for v in o.variables], [g for o in others for g in o.given]))
+            if isinstance(rest, Unknown):
+                yield Answer(None, None, rest.reason)
+            elif rest is not None:
+                example = example_of(accepted, tuple(sorted({**sizes, **rest}.items())))
+                yield Answer(None, example, "no sizes of the other version give these")
             return
-        same = [Compare(COMPARISONS["=="], accepted.sizes[place], Const(n)) for place, n in example.places]
-        given.append(Not(And(tuple(same))))  # accepted, so the others are looked at
+        # it is accepted, so the others are looked at
+        given.append(Or(tuple(_differs(accepted.sizes[place], Const(n)) for place, n in call.items())))
     yield Answer(None, None, reason)
+
+
+def _differs(first: Size, second: Size) -> Predicate:
+    return Compare(COMPARISONS["!="], first, second)
 
 
 def _match(mine: Size, theirs: Size, guessed: dict[str, Size]) -> None:
@@ -226,13 +258,12 @@ def _match(mine: Size, theirs: Size, guessed: dict[str, Size]) -> None:
             pass
 
 
-def _refuses(by: Places, example: Example, work: int) -> bool | None:
-    """Returns whether ``by`` refuses one call; None if that is unknown."""
-    sizes = dict(example.places)
-    fixed = [
-        Compare(COMPARISONS["=="], size, Const(sizes[place])) for place, size in by.sizes.items() if place in sizes
-    ]
-    match find_sizes(by.variables, [*by.given, *fixed], work=work):
+def _refuses(by: Places, call: Mapping[str, int], asker: Asker) -> bool | None:
+    """Returns whether a part refuses these sizes; None if that is unknown."""
+    given = [constraint.predicate for constraint in by.expanded.signature.constraints]
+    given += [Compare(COMPARISONS["=="], Var(name), Const(n)) for name, n in by.expanded.lengths]
+    given += [Compare(COMPARISONS["=="], by.sizes[place], Const(size)) for place, size in call.items()]
+    match asker.sizes(Known(by.expanded.signature.variables, given)):
         case None:
             return True
         case Unknown():

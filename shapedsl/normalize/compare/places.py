@@ -15,14 +15,16 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ...diagnostics import Span
 from ...ir import COMPARISONS, Apply, Compare, Const, Dim, Predicate, Size, Static, Var, Variable, VariableKind
-from ...ir.expanded import Expanded
+from ...ir.expanded import Expanded, Leaf
 from ...ir.walk import evaluate, free_vars
-from ..decide import WORK, Unknown, find_sizes
+from ..components import components
+from ..decide import Unknown
+from .asking import Asker, Known
 from .changes import Example, Sizes
 
 
@@ -33,15 +35,13 @@ class Places:
     Attributes:
         expanded: The spec.
         sizes: Place → the size there over ``variables``; a static one is a variable named as the place is.
-        variables: Those of the spec, and those of static places.
-        given: What is known of them.
+        known: What is known of the variables: those of the spec, and those of static places.
         spans: Place → where it is written.
     """
 
     expanded: Expanded
     sizes: Mapping[str, Size]
-    variables: tuple[Variable, ...]
-    given: tuple[Predicate, ...]
+    known: Known
     spans: Mapping[str, Span | None]
 
     @property
@@ -86,7 +86,7 @@ def places_of(expanded: Expanded, others: Sequence[Expanded]) -> Places:
                 spans[place] = dim.span or leaf.span
     given = [constraint.predicate for constraint in expanded.signature.constraints]
     given += [Compare(COMPARISONS["=="], Var(name), Const(n)) for name, n in expanded.lengths]
-    return Places(expanded, sizes, (*expanded.signature.variables, *made.values()), tuple(given), spans)
+    return Places(expanded, sizes, Known((*expanded.signature.variables, *made.values()), given), spans)
 
 
 def size_of(dim: Dim) -> Size:
@@ -95,9 +95,45 @@ def size_of(dim: Dim) -> Size:
     return dim
 
 
-def satisfiable(places: Places, work: int = WORK) -> Example | Unknown | None:
+def parts(places: Places) -> Iterator[Places]:
+    """Yields a spec part by part, none of which has a variable in common with another.
+
+    What a part lacks is static in it; the numbers of all parts are one.
+    """
+    expanded = places.expanded
+    constraints = expanded.signature.constraints
+    dims = [dim for leaf in expanded.leaves for dim in leaf.dims]
+    nodes: list[Dim | Predicate] = [*dims, *(constraint.predicate for constraint in constraints)]
+    numbers: list[int] = []
+    for members in components(nodes):
+        if any(True for _ in free_vars(nodes[members[0]])):
+            yield _part(places, set(members))
+        elif not isinstance(nodes[members[0]], Static):
+            numbers += members
+    if numbers:
+        yield _part(places, set(numbers))
+
+
+def _part(places: Places, members: set[int]) -> Places:
+    expanded = places.expanded
+    leaves: list[Leaf] = []
+    at = 0
+    for leaf in expanded.leaves:
+        dims = tuple(dim if at + axis in members else Static(dim.span) for axis, dim in enumerate(leaf.dims))
+        at += len(leaf.dims)
+        leaves.append(replace(leaf, dims=dims))
+    constraints = tuple(c for number, c in enumerate(expanded.signature.constraints, at) if number in members)
+    names = {name for leaf in leaves for dim in leaf.dims for name in free_vars(dim)}
+    names |= {name for constraint in constraints for name in free_vars(constraint.predicate)}
+    variables = tuple(variable for variable in expanded.signature.variables if variable.name in names)
+    lengths = tuple((name, n) for name, n in expanded.lengths if name in names)
+    signature = replace(expanded.signature, constraints=constraints, variables=variables)
+    return replace(places, expanded=replace(expanded, signature=signature, leaves=tuple(leaves), lengths=lengths))
+
+
+def satisfiable(places: Places, asker: Asker) -> Example | Unknown | None:
     """Returns sizes that a spec accepts, or None if there are none."""
-    match find_sizes(places.variables, places.given, work=work):
+    match asker.sizes(places.known):
         case None:
             return None
         case Unknown() as unknown:
@@ -115,4 +151,4 @@ def example_of(places: Places, sizes: Sizes) -> Example:
     return Example(named, read)
 
 
-__all__ = ["Places", "example_of", "places_of", "satisfiable", "size_of"]
+__all__ = ["Places", "example_of", "parts", "places_of", "satisfiable", "size_of"]

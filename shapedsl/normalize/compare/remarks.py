@@ -14,6 +14,7 @@ from ...diagnostics import Span
 from ...ir import Alternative, Bucket, Comparison, Constraint, Operator, Path, Predicate, Signature, Size, Var, Variadic
 from ...ir.write_clauses import write_alternatives, write_drops, write_values
 from ..predicates import simplify_predicate
+from .asking import Asker
 from .changes import Change, Effect, Spans, Texts, changed
 from .claims import claims
 from .inclusion import definitions
@@ -23,23 +24,22 @@ T = TypeVar("T")
 
 
 def remarks(
-    old: Signature, new: Signature, first: Places, second: Places, *, work: int, reasons: dict[str, None]
+    old: Signature, new: Signature, first: Places, second: Places, *, asker: Asker, reasons: dict[str, None]
 ) -> Iterator[Change]:
     """Yields what is listed besides the calls that callers lose and gain.
 
     Args:
         old, new: As they were read.
         first, second: The same at one structure, which tells which variables are the same.
-        work: How hard to try, for each question.
+        asker: Answers questions.
         reasons: Receives what could not be decided.
     """
-    found = definitions(first, second)
-    meaning: Mapping[str, Size] = {} if isinstance(found, str) else found
+    meaning = definitions(first, second)
     names = _same_names(old, new, meaning)
     roots = {now.name: was.name for was, now in zip(old.params, new.params, strict=False)}
     roots = {now: was for now, was in roots.items() if now not in {param.name for param in old.params}}
     around = old.span, new.span
-    yield from claims(old, new, first, second, meaning, work=work, reasons=reasons)
+    yield from claims(old, new, first, second, meaning, asker=asker, reasons=reasons)
     yield from _hints(old, new, names)
     yield from _messages(old, new, names)
     if old.doc != new.doc:
