@@ -64,7 +64,7 @@ def expand(
             found.key.append(("omitted", param.name))
             continue
         value = UNKNOWN if arguments is None else arguments[param.name]
-        params.append(replace(param, type=found.visit(param.type, value, Path(param.name), "")))
+        params.append(_typed(param, found.visit(param.type, value, Path(param.name), "")))
     if len(report.errors) > errors:
         return None
 
@@ -73,7 +73,7 @@ def expand(
     def known(dim: Dim) -> Dim:
         return found.spliced(dim, lengths)
 
-    params = [replace(param, type=map_dims(param.type, known)) for param in params]
+    params = [_typed(param, map_dims(param.type, known)) for param in params]
     leaves = tuple(replace(leaf, dims=tuple(known(dim) for dim in leaf.dims)) for leaf in found.leaves)
     if len(report.errors) > errors:
         return None
@@ -104,6 +104,10 @@ def expand(
         tuple(sorted((name, n) for name, (n, _) in found.lengths.items())),
         tuple(sorted(lengths.items())),
     )
+
+
+def _typed(param: Param, type_: Type) -> Param:
+    return param if type_ is param.type else replace(param, type=type_)
 
 
 def _nonnegative(name: str, span: Span | None) -> Constraint:

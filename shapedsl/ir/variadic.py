@@ -18,7 +18,7 @@ from typing import overload
 from .alternatives import Alternative
 from .constraints import Constraint
 from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
-from .walk import map_sizes
+from .walk import map_sizes, same
 from .write import write_predicate
 
 
@@ -43,7 +43,7 @@ def splice(dim: Dim, lengths: Mapping[str, int]) -> Dim:
             args.append(splice(arg, lengths))
     if not args:
         return Const(1, dim.span)  # the product of nothing
-    return replace(dim, args=tuple(args))
+    return dim if same(dim.args, args) else replace(dim, args=tuple(args))
 
 
 def _bare(node: Size | Predicate) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -31,13 +32,20 @@ def _gather(node: Dim | Predicate, found: list[str]) -> None:
         _gather(node.arg, found)
 
 
+def same(before: Sequence[object], after: Sequence[object]) -> bool:
+    """Returns whether both hold the very same nodes: then the node around them needs no copy."""
+    return len(before) == len(after) and all(map(operator.is_, before, after))
+
+
 def map_sizes(node: Predicate, function: Callable[[Size], Size]) -> Predicate:
     """Returns ``node`` with ``function`` applied to each side of each comparison."""
     match node:
-        case Compare(left=left, right=right):
-            return replace(node, left=function(left), right=function(right))
+        case Compare(op=op, left=left, right=right):
+            new_left, new_right = function(left), function(right)
+            return node if new_left is left and new_right is right else Compare(op, new_left, new_right, node.span)
         case And(args=args) | Or(args=args):
-            return replace(node, args=tuple(map_sizes(arg, function) for arg in args))
+            parts = tuple(map_sizes(arg, function) for arg in args)
+            return node if same(args, parts) else replace(node, args=parts)
         case Not(arg=arg):
             return replace(node, arg=map_sizes(arg, function))
 
@@ -47,8 +55,9 @@ def substitute_size(size: Size, bindings: Mapping[str, Size]) -> Size:
     match size:
         case Var(name=name) if name in bindings:
             return replace(bindings[name], span=size.span)
-        case Apply(args=args):
-            return replace(size, args=tuple(substitute_size(arg, bindings) for arg in args))
+        case Apply(op=op, args=args):
+            parts = tuple(substitute_size(arg, bindings) for arg in args)
+            return size if same(args, parts) else Apply(op, parts, size.span)
         case _:
             return size
 
@@ -122,15 +131,14 @@ def map_dims(type_: Type, function: Callable[[Dim], Dim]) -> Type:
     """
     match type_:
         case TensorType(dims=dims) if dims is not None:
-            return replace(type_, dims=tuple(function(dim) for dim in dims))
+            mapped = tuple(map(function, dims))
+            return type_ if same(dims, mapped) else replace(type_, dims=mapped)
         case ScalarType(size=size) if size is not None:
             return replace(type_, size=cast(Size, function(size)))
         case SequenceType(items=items, times=times):
-            return replace(
-                type_,
-                items=tuple(map_dims(item, function) for item in items),
-                times=None if times is None else cast(Size, function(times)),
-            )
+            inner = tuple(map_dims(item, function) for item in items)
+            count = None if times is None else cast(Size, function(times))
+            return type_ if same(items, inner) and count is times else replace(type_, items=inner, times=count)
         case MappingType(entries=entries):
             return replace(type_, entries=tuple((key, map_dims(entry, function)) for key, entry in entries))
         case ObjectType(fields=fields):

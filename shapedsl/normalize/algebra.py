@@ -56,6 +56,8 @@ def terms(size: Size, box: Box = NO_BOX) -> Terms:
 
 def canonical(size: Size, box: Box = NO_BOX) -> Size:
     """Returns ``size`` in canonical form, with its own span; unchanged where that would be too large."""
+    if isinstance(size, (Var, Variadic)):
+        return size  # most dims are
     try:
         result = build(_checked(terms(size, box)))
     except TooLarge:

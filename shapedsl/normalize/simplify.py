@@ -18,6 +18,7 @@ Invariant: the set of accepted sizes does not change.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..diagnostics import Report
@@ -32,6 +33,7 @@ from ..ir import (
     Not,
     Or,
     Origin,
+    Param,
     Predicate,
     Signature,
     Static,
@@ -63,6 +65,8 @@ def simplify_type(type_: Type, box: Box = NO_BOX, keep: frozenset[str] = frozens
 def simplify_constraint(constraint: Constraint, box: Box = NO_BOX) -> list[Constraint]:
     """Returns ``constraint`` as canonical constraints that keep its text, span and message; none if it always holds."""
     parts = split(simplify_predicate(constraint.predicate, box))
+    if len(parts) == 1 and parts[0] == constraint.predicate:
+        return [constraint]  # as most are: nobody writes ``not (S < B)``
     return [replace(constraint, predicate=part) for part in parts]
 
 
@@ -73,7 +77,7 @@ def simplify(signature: Signature, _report: Report) -> Signature:
         signature: Resolved.
         _report: Receives nothing.
     """
-    bound = _bound(signature)
+    bound = _bound(signature.params)
     simplified = _with_ranges(signature, NO_BOX, bound)
     if not _ranges_matter(simplified):
         return simplified
@@ -89,15 +93,19 @@ def simplify(signature: Signature, _report: Report) -> Signature:
     return simplified
 
 
-def _bound(signature: Signature) -> frozenset[str]:
+def _bound(params: Iterable[Param]) -> frozenset[str]:
     """Returns the names that parameters hold."""
-    sizes: list[Dim] = [s for p in signature.params for s in (*tensor_dims(p.type), *scalar_sizes(p.type))]
+    sizes: list[Dim] = [s for p in params for s in (*tensor_dims(p.type), *scalar_sizes(p.type))]
     return frozenset(name for size in sizes for name in free_vars(size))
 
 
+def _typed(param: Param, type_: Type) -> Param:
+    return param if type_ is param.type else replace(param, type=type_)
+
+
 def _with_ranges(signature: Signature, box: Box, bound: frozenset[str]) -> Signature:
-    params = tuple(replace(param, type=simplify_type(param.type, box)) for param in signature.params)
-    lost = bound - _bound(replace(signature, params=params))
+    params = tuple(_typed(param, simplify_type(param.type, box)) for param in signature.params)
+    lost = bound - _bound(params)
     if lost:
         params = tuple(replace(param, type=simplify_type(param.type, box, lost)) for param in signature.params)
     constraints: dict[Constraint, Constraint] = {}
