@@ -24,6 +24,7 @@ from .formula import EQ, NE, Atom, Formula, Monomial, Some, negated, satisfied, 
 from .omega import Row, solve
 from .products import Products
 from .translate import Power
+from .truth import holds, why_false
 
 Model = dict[Monomial, int]
 
@@ -223,7 +224,7 @@ class Engine:
             self.budget.spend(1 + len(clause.args))
             if clause in self.box.settled or satisfied(Some(clause.args), model):
                 continue
-            alive = [arg for arg in clause.args if self.box.why_false(arg) < 0]
+            alive = [arg for arg in clause.args if why_false(self.box, arg) < 0]
             if best is None or len(alive) < best[0]:
                 best = len(alive), clause, alive
                 if len(alive) <= 2:
@@ -237,7 +238,7 @@ class Engine:
         why = clause.why
         alive: list[Formula] = []
         for arg in clause.args:
-            reason = self.box.why_false(arg)
+            reason = why_false(self.box, arg)
             if reason < 0:
                 alive.append(arg)
             else:
@@ -263,7 +264,7 @@ class Engine:
     def _open_clause(self) -> Clause | None:
         """Returns the first disjunction of which no argument is known to hold."""
         for clause in self.box.clauses:
-            if clause not in self.box.settled and not any(map(self.box.holds, clause.args)):
+            if clause not in self.box.settled and not any(holds(self.box, arg) for arg in clause.args):
                 return clause
         return None
 

@@ -19,11 +19,12 @@ from dataclasses import dataclass, field
 from itertools import product as choices
 from typing import Final, TypeAlias
 
-from .box import Box, Terms
+from .box import Box
 from .budget import TooHard
 from .clash import Clash
 from .formula import EQ, GE, NE, Formula, Monomial, Polynomial, atom, every, plus, satisfied, some, times, value_of
 from .omega import Row
+from .rows import Terms
 from .translate import Power
 
 Model: TypeAlias = dict[Monomial, int]
