@@ -1,15 +1,16 @@
-"""Ask for sizes: first the engine, then by trying all of them where they are few, then z3 if it is installed.
+"""Ask for sizes: the engine, then all sizes where they are few, then without defined variables, then z3 if there is one.
 
 Each is asked only if the one before it does not know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...ir import Predicate, Variable
 from . import smt
 from .budget import Budget
+from .definitions import Answer, replaced
 from .search import WORK
 from .search import sizes_or_core as engine
 from .small import tried
@@ -32,7 +33,7 @@ def find_sizes(
 
 def sizes_or_core(
     variables: Iterable[Variable], predicates: Sequence[Predicate], *, work: int | Budget = WORK
-) -> Mapping[str, int] | Unknown | tuple[int, ...]:
+) -> Answer:
     """Returns sizes that satisfy ``predicates``, or which of them cannot hold together, or why neither was found.
 
     The indices ascend. They are those that a refutation used, which need not be minimal.
@@ -52,15 +53,26 @@ def sizes_or_core(
     return tuple(range(len(predicates))) if consulted is None else consulted
 
 
-def searched(
-    variables: Sequence[Variable], predicates: Sequence[Predicate], budget: Budget
-) -> Mapping[str, int] | Unknown | tuple[int, ...]:
+def searched(variables: Sequence[Variable], predicates: Sequence[Predicate], budget: Budget) -> Answer:
     """Like `sizes_or_core`, without z3."""
     units = budget.left
     found = engine(variables, predicates, work=budget)
     if not isinstance(found, Unknown):
         return found
-    trial = Budget(units // 2)  # beside what the engine used
-    answer = tried(variables, predicates, found, trial)
-    budget.left -= units // 2 - trial.left
+    unknown = found
+    found = _aside(budget, units // 2, lambda more: tried(variables, predicates, unknown, more))
+    if not isinstance(found, Unknown):
+        return found
+    return _aside(budget, units // 2, lambda more: replaced(variables, predicates, unknown, more, _search))
+
+
+def _aside(budget: Budget, units: int, ask: Callable[[Budget], Answer]) -> Answer:
+    """Asks with ``units``, which come on top of what ``budget`` has left, and takes from ``budget`` what was used."""
+    spending = Budget(units)
+    answer = ask(spending)
+    budget.left -= units - spending.left
     return answer
+
+
+def _search(variables: Sequence[Variable], predicates: Sequence[Predicate], budget: Budget) -> Answer:
+    return engine(variables, predicates, work=budget)
