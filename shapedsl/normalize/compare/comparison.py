@@ -22,7 +22,7 @@ from .changes import Change, Effect, Example, Spans, changed
 from .dtypes import dtype_changes
 from .inclusion import Answer, unmet
 from .places import Places, places_of, satisfiable
-from .structures import OTHER, FakeTensor, Structures, is_fake_tensor, parts_of_a_question
+from .structures import OTHER, FakeTensor, Structures, is_fake_tensor
 
 _KINDS = {"rank-mismatch": "rank", "type-mismatch": "type", "shape-violation": "length"}
 
@@ -55,7 +55,7 @@ class Comparison:
         """Fills the attributes."""
         structures = Structures(self.old, self.new)
         self.any_rank = structures.any_rank
-        for arguments in structures.calls(parts_of_a_question((self.old, self.new))):
+        for arguments in structures.calls():
             self._at(arguments)
         if not structures.complete:
             for effect in (Effect.LOST, Effect.GAINED):

@@ -59,9 +59,12 @@ from ...ir import (
 )
 from ...ir.operators import PROD
 from ...ir.walk import free_vars, scalar_sizes, tensor_dims
+from ..components import components
+from ..decide import range_of
 
-MOST: Final = 160  # structures
+MOST: Final = 480  # structures; each takes a few milliseconds
 _REPEATS: Final = (0, 1, 2)
+_FEW_TIMES: Final = 6
 _DIMS: Final = 2  # of a variadic
 _DIMS_MULTIPLIED: Final = 5  # where `prod` multiplies them, which speaks of all at once: more of them find more
 
@@ -80,7 +83,9 @@ class _Other:
 OTHER: Final = _Other()
 OMITTED: Final = _Other()
 
-Chosen: TypeAlias = "Mapping[object, object]"
+Level: TypeAlias = "bool | int"
+Chosen: TypeAlias = "Mapping[object, Level]"
+Needs: TypeAlias = "tuple[tuple[object, Level], ...]"
 Build: TypeAlias = "Callable[[Chosen], object]"
 
 
@@ -90,161 +95,195 @@ def is_fake_tensor(value: object) -> bool:
 
 
 @dataclass
+class _Point:
+    """Something that varies between structures.
+
+    Attributes:
+        common: Levels that both specs take, the most absent first.
+        alone: Levels that one of them takes.
+        needs: Levels of other points without which this one does not matter.
+    """
+
+    common: tuple[Level, ...]
+    alone: tuple[Level, ...] = ()
+    needs: tuple[tuple[object, Level], ...] = ()
+
+
+@dataclass
 class Structures:
     """The structures of two signatures with the same parameters.
 
     Attributes:
-        points: What varies → its levels, the most absent first.
-        depth: How many points have to be chosen at most before a part is there at all.
+        points: What varies.
         complete: Whether `calls` yields enough of them for a proof.
     """
 
     old: Signature
     new: Signature
-    points: dict[object, tuple[object, ...]] = field(default_factory=dict[object, "tuple[object, ...]"])
-    depth: int = 1
+    points: dict[object, _Point] = field(default_factory=dict[object, _Point])
     complete: bool = True
 
     def __post_init__(self) -> None:
         self._builds: list[tuple[str, Build]] = []
-        self._ranks = dict(self.old.ranks), dict(self.new.ranks)
+        self._sides = self.old, self.new
         self._open: set[int] = set()
         self._most_dims = _DIMS_MULTIPLIED if _multiplies(self.old) or _multiplies(self.new) else _DIMS
         for old, new in zip(self.old.params, self.new.params, strict=True):
-            build = self._visit(old.type, new.type, Path(new.name), 1)
-            if old.default or new.default:
-                build = self._omittable(build, new)
-            self._builds.append((new.name, build))
+            self._builds.append((new.name, self._param(old, new)))
 
     @property
     def any_rank(self) -> bool:
         """Whether both take tensors of any rank, of which a few stand for all."""
         return len(self._open) == 2
 
-    def calls(self, needed: int) -> Iterator[dict[str, object]]:
-        """Yields arguments by parameter name; an omitted default is missing.
-
-        Args:
-            needed: How many parts one constraint can speak of.
-        """
+    def calls(self) -> Iterator[dict[str, object]]:
+        """Yields arguments by parameter name; an omitted default is missing."""
         seen: set[str] = set()
-        for chosen in self._choices(needed * self.depth):
+        for chosen in self._choices():
             arguments = {name: value for name, build in self._builds if (value := build(chosen)) is not OMITTED}
             key = repr(arguments)  # a choice inside an absent part is none
             if key not in seen:
                 seen.add(key)
                 yield arguments
 
-    def _choices(self, needed: int) -> Iterator[Chosen]:
-        keys = list(self.points)
-        levels = [self.points[key] for key in keys]
-        if prod(map(len, levels)) <= MOST:
-            for values in product(*reversed(levels)):
-                yield dict(zip(reversed(keys), values, strict=True))
-            return
-        lowest = dict(zip(keys, (each[0] for each in levels), strict=True))
-        yield lowest
-        yield dict(zip(keys, (each[-1] for each in levels), strict=True))
-        yielded = 2
-        for several in range(1, len(keys) + 1):
-            size = sum(
-                prod(len(self.points[key]) - 1 for key in varied) for varied in combinations(keys, min(several, 3))
-            )
-            if several > needed or (several > 2 and yielded + size > MOST):
-                self.complete = several > needed
-                return
-            for varied in combinations(keys, several):
-                for values in product(*(self.points[key][1:] for key in varied)):
-                    yield {**lowest, **dict(zip(varied, values, strict=True))}
-            yielded += size
+    def _choices(self) -> Iterator[Chosen]:
+        lowest = {key: (*point.common, *point.alone)[0] for key, point in self.points.items()}
+        varying = {key: point for key, point in self.points.items() if len(point.common) > 1}
+        if prod(len(point.common) for point in varying.values()) <= MOST:
+            keys = list(varying)[::-1]
+            for values in product(*(varying[key].common for key in keys)):
+                yield {**lowest, **dict(zip(keys, values, strict=True))}
+        else:
+            yield lowest
+            yield {**lowest, **{key: point.common[-1] for key, point in varying.items()}}
+            yield from self._few(lowest, varying)
+        for key, point in self.points.items():
+            for level in point.alone:
+                yield {**lowest, **dict(point.needs), key: level}
 
-    def _omittable(self, build: Build, param: Param) -> Build:
-        key = ("omitted", param.name)
-        self.points[key] = (True, False)
-        return lambda chosen: OMITTED if chosen[key] else build(chosen)
+    def _few(self, lowest: Chosen, varying: Mapping[object, _Point]) -> Iterator[Chosen]:
+        """Yields what differs from ``lowest`` in as many points as one constraint can speak of."""
+        needed = parts_of_a_question(self._sides)
+        counts = [1]  # how many choices differ in none, one, two, … points
+        for point in varying.values():
+            more = len(point.common) - 1
+            counts = [here + more * before for here, before in zip((*counts, 0), (0, *counts), strict=True)]
+        yielded = 2
+        for several in range(1, min(needed, len(varying)) + 1):
+            yielded += counts[several]
+            if several > 1 and yielded > MOST:
+                self.complete = False
+                return
+            for keys in combinations(varying, several):
+                needs = {key: level for each in keys for key, level in varying[each].needs}
+                for values in product(*(varying[key].common[1:] for key in keys)):
+                    yield {**lowest, **needs, **dict(zip(keys, values, strict=True))}
 
     # ------------------------------------------------------------------------------ types
 
-    def _visit(self, old: Type | None, new: Type | None, path: Path, depth: int) -> Build:
+    def _param(self, old: Param, new: Param) -> Build:
+        if not (old.default or new.default):
+            return self._visit(old.type, new.type, Path(new.name), ())
+        if old.default and new.default and _takes_none(old.type) and _takes_none(new.type):
+            return self._visit(old.type, new.type, Path(new.name), ())  # what is omitted is as absent as None
+        key = ("omitted", new.name)
+        both = old.default and new.default
+        self.points[key] = _Point((True, False) if both else (False,), () if both else (True,))
+        build = self._visit(old.type, new.type, Path(new.name), ((key, False),))
+        return lambda chosen: OMITTED if chosen[key] else build(chosen)
+
+    def _visit(self, old: Type | None, new: Type | None, path: Path, needs: Needs) -> Build:
         """Returns what makes the value at ``path``; None for a type where a side says nothing of it."""
-        self.depth = max(self.depth, depth)
         if isinstance(old, (OptionalType, NoneType)) or isinstance(new, (OptionalType, NoneType)):
-            return self._optional(old, new, path, depth)
+            return self._optional(old, new, path, needs)
         if old is None or isinstance(old, AnyType):
             if new is None or isinstance(new, AnyType):
                 return lambda _: OTHER
-            return self._or_other(self._same(new, path, depth + 1), path)
+            return self._or_other(new, path, needs)
         if new is None or isinstance(new, AnyType):
-            return self._or_other(self._same(old, path, depth + 1), path)
+            return self._or_other(old, path, needs)
         match old, new:
             case TensorType(), TensorType():
-                return self._tensor(old, new, path)
+                return self._tensor(old, new, path, needs)
             case ScalarType(), ScalarType():
                 return lambda _: 0
             case SequenceType(), SequenceType():
-                return self._sequence(old, new, path, depth)
+                return self._sequence(old, new, path, needs)
             case MappingType(), MappingType():
-                return self._mapping(dict(old.entries), dict(new.entries), path, depth)
+                return self._mapping(dict(old.entries), dict(new.entries), path, needs)
             case ObjectType(), ObjectType():
-                return self._object(dict(old.fields), dict(new.fields), path, depth)
+                return self._object(dict(old.fields), dict(new.fields), path, needs)
             case _:
-                return self._either(old, new, path, depth)
+                return self._either(old, new, path, needs)
 
-    def _same(self, type_: Type, path: Path, depth: int) -> Build:
-        return self._visit(type_, type_, path, depth)
-
-    def _optional(self, old: Type | None, new: Type | None, path: Path, depth: int) -> Build:
+    def _optional(self, old: Type | None, new: Type | None, path: Path, needs: Needs) -> Build:
         inner = [_present(type_) for type_ in (old, new)]
         there = [type_ for type_ in inner if type_ is not None]
         if not there:  # nothing but None, or whatever there is
-            both = all(isinstance(type_, NoneType) for type_ in (old, new))
-            return (lambda _: None) if both else self._or_other(lambda _: None, path)
-        sides = inner if len(there) == 2 else [there[0], there[0]]  # of `None` alone, the other side's values
-        build = self._visit(sides[0], sides[1], path, depth + 1)
+            if isinstance(old, NoneType) and isinstance(new, NoneType):
+                return lambda _: None
+            key = ("kind", str(path))
+            self.points[key] = _Point((False,), (True,), needs)
+            return lambda chosen: OTHER if chosen[key] else None
         key = ("none", str(path))
-        self.points[key] = (True, False)
+        nones = [_takes_none(type_) for type_ in (old, new)]
+        values = [not isinstance(type_, NoneType) for type_ in (old, new)]
+        common = tuple(none for none, sides in ((True, nones), (False, values)) if all(sides))
+        alone = tuple(none for none, sides in ((True, nones), (False, values)) if not all(sides))
+        self.points[key] = _Point(common, alone, needs)
+        sides = [None if isinstance(each, AnyType) or each is None else _present(each) for each in (old, new)]
+        if isinstance(old, NoneType) or isinstance(new, NoneType):
+            sides = [there[0], there[0]]  # the values of the one that takes some
+        build = self._visit(sides[0], sides[1], path, (*needs, (key, False)))
         return lambda chosen: None if chosen[key] else build(chosen)
 
-    def _or_other(self, build: Build, path: Path) -> Build:
+    def _or_other(self, type_: Type, path: Path, needs: Needs) -> Build:
+        """A value of ``type_``, or anything else, which one side takes."""
         key = ("kind", str(path))
-        self.points[key] = (True, False)
+        self.points[key] = _Point((False,), (True,), needs)
+        build = self._visit(type_, type_, path, needs)
         return lambda chosen: OTHER if chosen[key] else build(chosen)
 
-    def _either(self, old: Type, new: Type, path: Path, depth: int) -> Build:
-        builds = self._same(old, path, depth + 1), self._same(new, path, depth + 1)
+    def _either(self, old: Type, new: Type, path: Path, needs: Needs) -> Build:
+        """A value of either kind, each of which one side takes."""
         key = ("kind", str(path))
-        self.points[key] = (0, 1)
+        self.points[key] = _Point((), (0, 1), needs)
+        builds = [self._visit(each, each, path, (*needs, (key, number))) for number, each in enumerate((old, new))]
         return lambda chosen: builds[1 if chosen[key] else 0](chosen)
 
-    def _tensor(self, old: TensorType, new: TensorType, path: Path) -> Build:
-        sides = [self._run(side, path, self._ranks[number]) for number, side in enumerate((old, new))]
-        ranks: set[int] = set()
-        before = max(side.before for side in sides)
-        after = max(side.after for side in sides)
+    def _tensor(self, old: TensorType, new: TensorType, path: Path, needs: Needs) -> Build:
+        sides = [self._run(side, path, dict(self._sides[number].ranks)) for number, side in enumerate((old, new))]
+        most = max(side.before for side in sides) + max(side.after for side in sides) + self._most_dims
+        ranks: list[set[int]] = []
         for number, side in enumerate(sides):
             fixed = side.before + side.after
-            if side.name is None:
-                ranks.add(fixed)
-            elif side.length is not None:
-                ranks.add(fixed + side.length)
-            else:
+            if side.name is not None and side.length is None:
                 self._open.add(number)
-                ranks |= set(range(fixed, before + after + self._most_dims + 1))
-        tied = tuple((side.name, side.before, side.after) for side in sides)
+                ranks.append(set(range(fixed, max(most, fixed) + 1)))
+            else:
+                ranks.append({fixed + (side.length or 0)})
+        for mine, theirs, side in ((0, 1, sides[0]), (1, 0, sides[1])):  # any rank holds those of the other
+            if side.name is not None and side.length is None:
+                ranks[mine] |= {rank for rank in ranks[theirs] if rank >= side.before + side.after}
         # two tensors whose ranks both sides tie together vary together
+        tied = tuple((side.name, side.before, side.after) for side in sides)
         key = ("rank", *tied) if all(side.tied for side in sides) else ("rank", str(path))
-        self.points[key] = self._merged(key, ranks)
+        self._vary(key, ranks[0], ranks[1], needs)
 
         def build(chosen: Chosen) -> object:
-            rank = chosen[key]
-            assert isinstance(rank, int)
-            return FakeTensor((0,) * rank)
+            return FakeTensor((0,) * int(chosen[key]))
 
         return build
 
-    def _merged(self, key: object, levels: set[int]) -> tuple[int, ...]:
-        """Returns ``levels`` and those that the point has already, ascending."""
-        return tuple(sorted(levels | {level for level in self.points.get(key, ()) if isinstance(level, int)}))
+    def _vary(self, key: object, old: set[int], new: set[int], needs: Needs) -> None:
+        """Adds a point whose levels are numbers; of several parts that vary together, all levels."""
+        before = self.points.get(key)
+        common, alone = old & new, old ^ new
+        if before is not None:
+            common |= set(before.common)
+            alone |= set(before.alone)
+            needs = () if before.needs != needs else needs
+        self.points[key] = _Point(tuple(sorted(common)), tuple(sorted(alone - common)), needs)
 
     def _run(self, tensor: TensorType, path: Path, ranks: Mapping[str, int]) -> _Run:
         if tensor.dims is None:
@@ -256,46 +295,65 @@ class Structures:
                 return _Run(at, len(tensor.dims) - at - 1, str(path))
         return _Run(len(tensor.dims), 0, None, tied=True)
 
-    def _sequence(self, old: SequenceType, new: SequenceType, path: Path, depth: int) -> Build:
-        lengths: set[int] = set()
-        counts = [len(side.items) for side in (old, new)]
-        for side, count in zip((old, new), counts, strict=True):
-            match side.times, side.rest:
-                case Const(value=times), _:
-                    lengths.add(times * count)
-                case Var(), _:
-                    lengths |= {times * count for times in _REPEATS}
-                case _, Rest.REPEAT:
-                    lengths |= {times * count for times in _REPEATS}
-                case _, Rest.STATIC:
-                    lengths |= {count, count + 1}
-                case _:
-                    lengths.add(count)
+    def _sequence(self, old: SequenceType, new: SequenceType, path: Path, needs: Needs) -> Build:
+        lengths = [self._lengths(side, number) for number, side in enumerate((old, new))]
+        for mine, theirs, side in ((0, 1, old), (1, 0, new)):
+            count = len(side.items)
+            if side.rest is Rest.REPEAT and count:
+                lengths[mine] |= {length for length in lengths[theirs] if length % count == 0}
+            if side.rest is Rest.STATIC and side.times is None:
+                lengths[mine] |= {length for length in lengths[theirs] if length >= count}
         names = tuple(side.times.name if isinstance(side.times, Var) else None for side in (old, new))
+        counts = len(old.items), len(new.items)
         key = ("length", *names, *counts) if None not in names else ("length", str(path))
-        self.points[key] = self._merged(key, lengths)
-        items = [
-            self._visit(_item(old, at), _item(new, at), Path(path.root, (*path.steps, Item(at))), depth + 1)
-            for at in range(max(lengths, default=0))
-        ]
+        self._vary(key, lengths[0], lengths[1], needs)
+        items: list[Build] = []
+        for at in range(max(lengths[0] | lengths[1], default=0)):
+            reaching = next((n for n in (*self.points[key].common, *self.points[key].alone) if int(n) > at), None)
+            inside = needs if reaching is None else (*needs, (key, reaching))
+            items.append(self._visit(_item(old, at), _item(new, at), Path(path.root, (*path.steps, Item(at))), inside))
 
         def build(chosen: Chosen) -> object:
-            length = chosen[key]
-            assert isinstance(length, int)
-            return [item(chosen) for item in items[:length]]
+            return [item(chosen) for item in items[: int(chosen[key])]]
 
         return build
 
-    def _mapping(self, old: Mapping[str | int, Type], new: Mapping[str | int, Type], path: Path, depth: int) -> Build:
+    def _lengths(self, type_: SequenceType, number: int) -> set[int]:
+        """Returns lengths that one side takes, as many as matter."""
+        count = len(type_.items)
+        match type_.times, type_.rest:
+            case Const(value=times), _:
+                return {times * count}
+            case Var(name=name), _:
+                return {times * count for times in self._times(name, self._sides[number])}
+            case _, Rest.REPEAT:
+                return {times * count for times in _REPEATS}
+            case _, Rest.STATIC:
+                return {count, count + 1}
+            case _:
+                return {count}
+
+    def _times(self, name: str, side: Signature) -> set[int]:
+        """Returns how often the items of ``[T] * name`` are looked at."""
+        known = range_of(side.variables, [c.predicate for c in side.constraints], Var(name))
+        low, high = (0, 0) if known is None else (known.low or 0, known.high)
+        if high is not None and high - low < _FEW_TIMES:
+            return set(range(low, high + 1))
+        nodes = [*(c.predicate for c in side.constraints), *(d for p in side.params for d in tensor_dims(p.type))]
+        nodes = [node for node in nodes if name in free_vars(node)]
+        self.complete &= all(isinstance(node, Compare) and isinstance(node.left, Var) for node in nodes)
+        return {low + times for times in _REPEATS}
+
+    def _mapping(self, old: Mapping[str | int, Type], new: Mapping[str | int, Type], path: Path, needs: Needs) -> Build:
         builds = {
-            key: self._part(old.get(key), new.get(key), Path(path.root, (*path.steps, Item(key))), depth)
+            key: self._part(old.get(key), new.get(key), Path(path.root, (*path.steps, Item(key))), needs)
             for key in {**old, **new}
         }
         return lambda chosen: {key: part for key, make in builds.items() if (part := make(chosen)) is not OMITTED}
 
-    def _object(self, old: Mapping[str, Type], new: Mapping[str, Type], path: Path, depth: int) -> Build:
+    def _object(self, old: Mapping[str, Type], new: Mapping[str, Type], path: Path, needs: Needs) -> Build:
         builds = {
-            name: self._part(old.get(name), new.get(name), Path(path.root, (*path.steps, Attribute(name))), depth)
+            name: self._part(old.get(name), new.get(name), Path(path.root, (*path.steps, Attribute(name))), needs)
             for name in {**old, **new}
         }
 
@@ -305,13 +363,13 @@ class Structures:
 
         return build
 
-    def _part(self, old: Type | None, new: Type | None, path: Path, depth: int) -> Build:
+    def _part(self, old: Type | None, new: Type | None, path: Path, needs: Needs) -> Build:
         """A key or an attribute; one that only one side lists may be missing, or be anything."""
-        build = self._visit(old, new, path, depth + 1)
         if old is not None and new is not None:
-            return build
+            return self._visit(old, new, path, needs)
         key = ("missing", str(path))
-        self.points[key] = (True, False)
+        self.points[key] = _Point((False,), (True,), needs)
+        build = self._visit(old, new, path, needs)
         return lambda chosen: OMITTED if chosen[key] else build(chosen)
 
 
@@ -370,8 +428,22 @@ def _item(type_: SequenceType, at: int) -> Type | None:
     return type_.items[at] if at < count else None
 
 
+def _takes_none(type_: Type | None) -> bool:
+    return type_ is None or isinstance(type_, (AnyType, NoneType, OptionalType))
+
+
 def parts_of_a_question(signatures: Sequence[Signature]) -> int:
-    """Returns how many parts of a call one constraint or one dim can speak of, the part it is asked of included."""
-    counts = [len(set(free_vars(c.predicate))) for s in signatures for c in s.constraints]
-    counts += [len(set(free_vars(dim))) for s in signatures for p in s.params for dim in tensor_dims(p.type)]
-    return 1 + max(counts, default=0)
+    """Returns how many parts of a call one question can speak of: the one it is asked of, and one a variable.
+
+    A variable that only a system of dims gives (``A + B``, ``A - B``) needs all dims of the system.
+    """
+    most = 0
+    for signature in signatures:
+        dims = [dim for param in signature.params for dim in _sizes(param.type)]
+        joint = [dim for dim in dims if len(set(free_vars(dim))) > 1]
+        systems = {name: members for members in components(joint) for at in members for name in free_vars(joint[at])}
+        for node in (*dims, *(constraint.predicate for constraint in signature.constraints)):
+            names = set(free_vars(node))
+            together = {id(systems[name]): len(systems[name]) + 1 for name in names if name in systems}
+            most = max(most, sum(together.values()) + sum(name not in systems for name in names))
+    return 1 + most
