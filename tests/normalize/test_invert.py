@@ -130,14 +130,14 @@ def refused(dims: str, where: str = "", name: str = "B") -> Diagnostic:
         (
             "16 * A + B",
             "B <= 16",
-            "A = 1, B = 0 and A = 0, B = 16 both give x.shape[0] = 16",
-            {"A": 1, "A'": 0, "B": 0, "B'": 16},
+            "A = 0, B = 16 and A = 1, B = 0 both give x.shape[0] = 16",
+            {"A": 0, "A'": 1, "B": 16, "B'": 0},
         ),
         (
             "A + B, 2 * A + 2 * B",
             "",
-            "A = 1, B = 0 and A = 0, B = 1 both give x.shape[0] = 1, x.shape[1] = 2",
-            {"A": 1, "A'": 0, "B": 0, "B'": 1},
+            "A = 0, B = 1 and A = 1, B = 0 both give x.shape[0] = 1, x.shape[1] = 2",
+            {"A": 0, "A'": 1, "B": 1, "B'": 0},
         ),
         ("S, B % 3, B % 4", "", "B = 0 and B = 12 both give x.shape[1] = 0, x.shape[2] = 0", {"B": 0, "B'": 12, "S": 0}),
     ],

@@ -14,7 +14,7 @@ from .given import Given
 from .slots import Slot, slots_of
 from .twins import Twins, twins
 
-MOST_TWINS = 8  # variables that are explained so; each is a search
+MOST_TWINS = 4  # searches for two calls; what one finds is told of all variables that differ
 
 
 def tell_missing_constants(
@@ -65,7 +65,9 @@ def tell_unsolved(
     written = slots_of(list(expanded.leaves)).values()
     sizes, names = tuple(sizes), tuple(names)
     variables = {variable.name: variable for variable in given.variables}
-    for count, name in enumerate(names):
+    shown: list[Twins] = []
+    searches = 0
+    for name in names:
         uses = [slot for slot in written if name in free_vars(slot.size)]
         variable = variables.get(name)
         if not uses:
@@ -78,10 +80,14 @@ def tell_unsolved(
             continue
         use = uses[0]
         span = use.leaf.dims[use.axis].span
-        found = twins(name, sizes, given, values) if count < MOST_TWINS else Unknown("")
+        found: Twins | Unknown | None = next((pair for pair in shown if pair.first[name] != pair.second[name]), None)
+        if found is None:
+            found = twins(name, sizes, given, values) if searches < MOST_TWINS else Unknown("")
+            searches += 1
         label = f"{use.place} is {write_dim(use.size)}"
         notes: list[str] = []
         if isinstance(found, Twins):
+            shown.append(found)
             apart = {each for each in found.first if found.first[each] != found.second[each]}
             label = found.told([slot for slot in written if not apart.isdisjoint(free_vars(slot.size))])
         elif found is None:
