@@ -19,9 +19,11 @@ from typing import Final
 
 from .box import Box, Clause, Constraint
 from .budget import Budget, OutOfBudget, TooHard
+from .cases import few_values, split
 from .clash import Clash
 from .formula import EQ, NE, Atom, Formula, Monomial, Some, negated, satisfied, sides, value_of
 from .omega import Row, solve
+from .powers import bound_powers
 from .products import Products
 from .translate import Power
 from .truth import holds, why_false
@@ -93,7 +95,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         self.box = Box(self.budget)
-        self.products = Products(self.box, self.powers)
+        self.products = Products(self.box)
 
     def run(self, assumptions: Sequence[tuple[Formula, int]]) -> Model:
         """Returns a model.
@@ -183,7 +185,7 @@ class Engine:
         rounds = 0
         while True:
             self.box.propagate()
-            if self.powers and self.products.bound_powers():
+            if self.powers and bound_powers(self.box, self.powers):
                 continue
             try:
                 model = self._relaxed()
@@ -204,7 +206,7 @@ class Engine:
         """Returns cases for a variable of a product that ``model`` is wrong about."""
         if self._product_splits() >= MOST_PRODUCT_SPLITS:
             raise TooHard
-        cases, why, few = self.products.split(model, wrong)
+        cases, why, few = split(self.box, model, wrong, self.powers)
         if not few:
             clause = self._open_clause()
             if clause is not None:
@@ -253,7 +255,7 @@ class Engine:
         Raises:
             TooHard: There are none.
         """
-        few = self.products.few_values()
+        few = few_values(self.box)
         if few is not None:
             return _Split(*few)
         clause = self._open_clause()
