@@ -11,7 +11,7 @@ Before and after, one size::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd, inf
 from typing import NamedTuple, TypeAlias
@@ -163,38 +163,93 @@ def cell_in(box: Domains) -> dict[str, Axis]:
 # ---------------------------------------------------------------------------------------- cutting
 
 
-def left_of(cell: Cell, others: Iterable[Cell]) -> Iterator[Cell]:
+def left_of(cell: Cell, others: Iterable[Cell], worth: Callable[[Cell], bool] | None = None) -> Iterator[Cell]:
     """Yields disjoint cells: what is in ``cell`` and in none of ``others``.
 
     Args:
         cell: Of all the names that ``others`` have.
         others: Any cells.
+        worth: Whether to look into a cell; asked of each before it is cut.
 
     Raises:
         TooManyCells: After `MOST_CUTS` of them.
     """
     facts: list[Facts] = [tuple(other.items()) for other in others]
-    pending: list[tuple[Cell, Sequence[Facts]]] = [(cell, facts)]
+    pending: list[tuple[Cell, Sequence[Facts], bool]] = [(cell, facts, True)]
     cuts = 0
     while pending:
         cuts += 1
         if cuts > MOST_CUTS:
             raise TooManyCells
-        here, rivals = pending.pop()
+        here, rivals, parted = pending.pop()
+        if worth is not None and not worth(here):
+            continue
         near = _near(here, rivals)
         if near is None:
             continue
         if not near:
             yield here
             continue
-        pieces: list[Cell] = []
-        for name, fact in min(near, key=len):  # the fewest questions left: it cuts off the most
-            pieces += ({**here, name: piece} for piece in without(here[name], fact))
-            shared = meet(here[name], fact)
-            if shared is None:
-                break
-            here = {**here, name: shared}
-        pending += ((piece, near) for piece in reversed(pieces))
+        pieces = _between(here, near) if parted and len(near) > 1 else None
+        if pieces is not None:
+            pending += ((piece, near, True) for piece in reversed(pieces))
+        else:  # the rival of which the fewest questions are left cuts off the most
+            pending += ((piece, near, parted) for piece in reversed(_around(here, min(near, key=len))))
+
+
+def _around(cell: Cell, rival: Facts) -> list[Cell]:
+    """Returns disjoint cells: what is in ``cell`` and not in ``rival``."""
+    pieces: list[Cell] = []
+    for name, fact in rival:
+        pieces += ({**cell, name: piece} for piece in without(cell[name], fact))
+        shared = meet(cell[name], fact)
+        if shared is None:
+            break
+        cell = {**cell, name: shared}
+    return pieces
+
+
+def _between(cell: Cell, rivals: Sequence[Facts]) -> list[Cell] | None:
+    """Returns ``cell`` in parts, so that each of ``rivals`` lies in one of them; None if there is no such cut.
+
+    Cases that divide the sizes among them are told apart like this one by one, without being cut.
+    """
+    by_name: dict[str, list[Axis]] = {}
+    for rival in rivals:
+        for name, fact in rival:
+            by_name.setdefault(name, []).append(fact)
+    for name, facts in by_name.items():
+        if len(facts) < len(rivals):
+            continue
+        mine = cell[name]
+        if (at := _gap(facts)) is not None and mine.low <= at < mine.high:
+            halves = (
+                axis(mine.low, at, mine.modulus, mine.residue),
+                axis(at + 1, mine.high, mine.modulus, mine.residue),
+            )
+            return [{**cell, name: half} for half in halves if half is not None]
+        common = gcd(*(fact.modulus for fact in facts))
+        classes = common // gcd(common, mine.modulus)
+        if 1 < classes <= MOST_CLASSES:
+            modulus = mine.modulus * classes
+            residues = (mine.residue + mine.modulus * step for step in range(classes))
+            parts = (axis(mine.low, mine.high, modulus, residue % modulus) for residue in residues)
+            return [{**cell, name: part} for part in parts if part is not None]
+    return None
+
+
+def _gap(facts: Sequence[Axis]) -> int | None:
+    """Returns a number such that each axis lies below or at it, or above, about as many on both sides; None if none is."""
+    ordered = sorted(facts)
+    highest: Bound = -inf
+    best: tuple[int, int] | None = None
+    for at, fact in enumerate(ordered):
+        if at and highest < fact.low:
+            balance = abs(2 * at - len(ordered))
+            if best is None or balance < best[0]:
+                best = balance, int(highest)
+        highest = max(highest, fact.high)
+    return None if best is None else best[1]
 
 
 def _near(cell: Cell, rivals: Iterable[Facts]) -> list[Facts] | None:

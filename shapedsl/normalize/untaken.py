@@ -70,12 +70,20 @@ class Untaken:
         others = [self.space.regions[rival].cells for rival in rivals]
         if mine is None or None in others:
             return Unknown("")
+        best: dict[str, int] | None = None
+
+        def better(cell: Cell) -> bool:
+            return best is None or _size(lowest(cell)) < _size(best)
+
         try:
-            left = chain.from_iterable(left_of(cell, chain(*filter(None, others))) for cell in self._whole(mine))
-            corners = map(lowest, left)
-            return min(corners, key=_size, default=None) if smallest else next(corners, None)
+            for cell in self._whole(mine):
+                for left in left_of(cell, chain(*filter(None, others)), better):
+                    best = lowest(left)
+                    if not smallest:
+                        return best
         except TooManyCells:
             return Unknown("")
+        return best
 
     def _whole(self, cells: Sequence[Cell]) -> Iterator[Cell]:
         """Yields ``cells`` with all names, and as the kinds allow."""
