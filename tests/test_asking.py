@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from importlib import import_module
+from itertools import product
 from math import gcd
 from typing import Any
 
@@ -297,6 +299,8 @@ VARIADIC = "dim *batch in [2, 8]\ndef f(x: Tensor[*batch, D]):\n    {rank}\n    
         ("", "prod(*batch) <= 64", "proved", {}),
         ("", "batch <= 7", "refuted", {"D": 1, "batch": (8,)}),
         ("", "prod(*batch) >= 1", "proved", {}),
+        ("", "min(batch, 1) == 1", "proved", {}),  # of each dim
+        ("rank batch = 2", "min(batch, 4) == min(*batch, 4)", "refuted", {"D": 1, "batch": (2, 3)}),
         ("", "batch <= prod(*batch)", "proved", {}),
         ("", "prod(*batch) * D >= D", "proved", {}),
         ("", "prod(*batch) <= 8", "refuted", {"D": 1, "batch": (2, 5)}),
@@ -474,3 +478,76 @@ def test_ranges_agree_with_brute_force(stated: list[str], size: str) -> None:
     modulus = gcd(*(other - values[0] for other in values))
     residue = values[0] % modulus if modulus else values[0]
     assert (found.lo, found.hi, found.modulus, found.residue) == (min(values), max(values), modulus, residue)
+
+
+@st.composite
+def predicates_of_variadics(draw: st.DrawFn) -> str:
+    left = draw(st.sampled_from(("A", "prod(*s)", "A * prod(*s)", "prod(*s) % 3", "prod(*s) - A", "prod(*s) // 2")))
+    operator = draw(st.sampled_from(("==", "!=", "<=", ">=")))
+    return f"{left} {operator} {draw(st.sampled_from(('2', '4', '9', 'A', 'prod(*s)')))}"
+
+
+@given(st.lists(predicates_of_variadics(), max_size=2), predicates_of_variadics(), st.booleans(), st.integers(0, 2))
+@settings(max_examples=100, deadline=None)
+def test_answers_hold_for_any_number_of_dims(stated: list[str], asked: str, each: bool, lowest: int) -> None:
+    question = f"s != 2 or {asked}" if each else asked
+    lines = "".join(f"    where {part}\n" for part in stated) or "    ...\n"
+    drawn = spec(f"dim A in [0, 4]\ndim *s in [{lowest}, 4]\ndef f(x: Tensor[A, *s]):\n{lines}")
+
+    def holds(text: str, a: int, dims: tuple[int, ...], one: int = 0) -> bool:
+        return bool(eval(text.replace("*s", "S"), {"prod": math.prod}, {"A": a, "S": dims, "s": one}))
+
+    def fails(a: int, dims: tuple[int, ...]) -> bool:
+        if not all(holds(part, a, dims) for part in stated):
+            return False
+        return any(not holds(question, a, dims, one) for one in (dims if each else (0,)))
+
+    several = [dims for rank in range(4) for dims in product(range(lowest, 5), repeat=rank)]
+    counterexample = next(((a, dims) for dims in several for a in range(5) if fails(a, dims)), None)
+    answer = drawn.ask(question)
+    if answer.verdict == "proved":
+        assert counterexample is None
+    elif answer.verdict == "refuted":
+        witness = answer.witness
+        values = [witness["A"]] if "A" in witness else range(5)
+        lists = [witness["s"]] if "s" in witness else several
+        assert any(fails(a, dims) for a in values for dims in lists)  # type: ignore[arg-type]
+
+
+SOUP = ["B", "D", "E", "S", "LIMIT", "batch", "*batch", "prod", "min", "(", ")", "[", "]", "{", "}", ",", "+", "-", "*"]
+SOUP += [
+    "//",
+    "%",
+    "/",
+    "**",
+    "<",
+    "<=",
+    "==",
+    "!=",
+    "in",
+    "not",
+    "and",
+    "or",
+    "multiple",
+    "of",
+    "0",
+    "1",
+    "2",
+    "64",
+    "_",
+]
+SOUP += ["...", "?", "9223372036854775808", '"text"', "#", "\n", "where", "é", "\udcff", "\0"]
+
+
+@given(st.one_of(st.text(max_size=20), st.lists(st.sampled_from(SOUP), max_size=8).map(" ".join)))
+@settings(max_examples=300, deadline=None)
+def test_no_text_gives_anything_but_an_answer_or_a_diagnostic(text: str) -> None:
+    asked = spec(NET.replace("y: Tensor[E]", "y: Tensor[E, *batch]"))
+    for question in (asked.ask, asked.range):
+        try:
+            answer = question(text)
+        except sd.ShapeError as error:
+            assert all(d.span is not None for d in error.diagnostics if d.code != "contradiction")
+            assert str(error)
+        else:
+            assert str(answer)

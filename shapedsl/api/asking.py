@@ -62,18 +62,19 @@ def ask(signature: Signature, question: str | PredicateObject, *, case: str | No
 def answer(signature: Signature, question: Predicate) -> Answer:
     """Returns whether ``signature`` implies ``question``, which divides by nothing that can be 0."""
     fixed = dict(signature.ranks)
-    open_ = _open(signature, question)
+    whole = pose(signature, fixed, question)
+    open_ = _open(signature, question, whole)
     for lengths in _structures(open_):
         empty = [name for name, length in lengths.items() if not length]
         found = _answer(pose(signature, {**fixed, **lengths}, question), question, empty, core=False)
         if found.verdict != "proved":
             return found
-    whole = _answer(pose(signature, fixed, question), question)
-    if whole.verdict == "proved":
+    found = _answer(whole, question)
+    if found.verdict == "proved":
         clash, _ = contradiction(signature)
-        return Answer("proved", clash, "no shape satisfies the spec, so everything follows") if clash else whole
+        return Answer("proved", clash, "no shape satisfies the spec, so everything follows") if clash else found
     if not open_:
-        return whole
+        return found
     names = ", ".join(f"`*{name}`" for name in open_)
     return Answer("unknown", reason=f"it holds where {names} is up to {_LENGTHS[-1]} dims; for more it was not shown")
 
@@ -119,7 +120,7 @@ def size_range(signature: Signature, size: Size) -> SizeRange | None:
     fixed = dict(signature.ranks)
     ranges: list[Range] = []
     possible = False
-    for empty in _empty(_open(signature, Compare(COMPARISONS["=="], size, size))):
+    for empty in _empty(_open(signature, Compare(COMPARISONS["=="], size, size), pose(signature, fixed, size))):
         posed = pose(signature, {**fixed, **empty}, size)
         for each in posed.sizes(size):
             found = decided_range(posed.variables, posed.given, each)
@@ -278,11 +279,14 @@ def _empty(names: Sequence[str]) -> Iterator[dict[str, int]]:
         yield {name: length for name, length in zip(names, lengths, strict=True) if length is not None}
 
 
-def _open(signature: Signature, question: Predicate) -> list[str]:
-    """Returns the variadics that have to do with ``question`` and whose number of dims is open."""
+def _open(signature: Signature, question: Predicate, posed: Posed) -> list[str]:
+    """Returns the variadics whose number of dims is open, and that have to do with ``question``, or are multiplied.
+
+    Where dims are multiplied, not even whether some shape satisfies the spec is known before they are counted.
+    """
     mine = _related([constraint.predicate for constraint in signature.constraints], question)
-    fixed = dict(signature.ranks)
-    return [v.name for v in signature.variables if v.variadic and v.name in mine and v.name not in fixed]
+    mine |= {name for size in posed.unknowns.values() for name in free_vars(size)}
+    return [v.name for v in signature.variables if v.variadic and v.name in mine and v.name not in posed.lengths]
 
 
 def _related(given: Iterable[Predicate], question: Predicate) -> set[str]:

@@ -13,10 +13,9 @@ After, with two dims::
 
 After, with their number open::
 
-    *batch >= 2, p * D <= 64, p >= 1, *batch <= p        # p for prod(*batch)
+    batch >= 2, p * D <= 64, p >= 1, batch <= p        # p for prod(*batch), batch for any one of them
 
-What follows in the last form follows for any number of dims but none: ``*batch`` is any one of them there. What
-does not follow may follow all the same.
+What follows in the last form follows for any number of dims but none. What does not follow may follow all the same.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class Posed:
         """Returns ``predicate`` in these variables; one that speaks of each dim speaks of all of them."""
         parts = tuple(each.predicate for each in expand_constraint(Constraint(predicate), self.lengths))
         whole = parts[0] if len(parts) == 1 else And(parts)
-        return map_sizes(whole, self._hidden) if self.unknowns else whole
+        return map_sizes(whole, self._hidden)
 
     def sizes(self, size: Size) -> list[Size]:
         """Returns ``size`` in these variables: for each dim that it speaks of, one."""
@@ -80,7 +79,7 @@ class Posed:
         return [constraint for index in at for constraint in self.owners[index]]
 
     def _hidden(self, size: Size) -> Size:
-        return _hide(size, {}, self.unknowns)
+        return _hide(size, {})
 
 
 def pose(signature: Signature, lengths: Mapping[str, int], *questions: Size | Predicate) -> Posed:
@@ -97,7 +96,7 @@ def pose(signature: Signature, lengths: Mapping[str, int], *questions: Size | Pr
             names = [f"{variable.name}[{axis}]" for axis in range(lengths[variable.name])]
             variables += [replace(variable, name=name, variadic=False) for name in names]
         else:
-            variables.append(variable)
+            variables.append(replace(variable, variadic=False))
     given: list[Predicate] = []
     owners: list[tuple[Constraint, ...]] = []
     for constraint in signature.constraints:
@@ -108,12 +107,16 @@ def pose(signature: Signature, lengths: Mapping[str, int], *questions: Size | Pr
         return Posed(tuple(variables), tuple(given), tuple(owners), lengths)
     unknowns: dict[str, Apply] = {}
     kinds = {variable.name: variable for variable in variables}
-    given = [map_sizes(predicate, lambda size: _hide(size, kinds, unknowns)) for predicate in given]
+
+    def hidden(size: Size) -> Size:
+        return _hide(size, unknowns)
+
+    given = [map_sizes(predicate, hidden) for predicate in given]
     for question in questions:
         if isinstance(question, (Const, Var, Apply, Variadic)):
-            _hide(question, kinds, unknowns)
+            hidden(question)
         else:
-            map_sizes(question, lambda size: _hide(size, kinds, unknowns))
+            map_sizes(question, hidden)
     for name, size in unknowns.items():
         kind = VariableKind.DIM if size.op.name == "prod" and _never_negative(size, kinds) else VariableKind.INT
         variables.append(Variable(name, kind))
@@ -126,23 +129,22 @@ def pose(signature: Signature, lengths: Mapping[str, int], *questions: Size | Pr
     )
 
 
-def _hide(size: Size, kinds: Mapping[str, Variable], unknowns: Mapping[str, Apply]) -> Size:
-    """Returns ``size`` with a variable for each operator on an open number of dims.
+def _hide(size: Size, unknowns: dict[str, Apply]) -> Size:
+    """Returns ``size`` with a variable for each operator on an open number of dims, and one for any one of them.
 
     Args:
         size: Any.
-        kinds: The spec's variables; where there are some, new operators get into ``unknowns``.
-        unknowns: Those that have a variable.
+        unknowns: Receives those operators, by the variable that stands for each.
     """
+    if isinstance(size, Variadic):
+        return Var(size.name, size.span)
     if not isinstance(size, Apply):
         return size
     if size.op.arity is None and any(isinstance(arg, Variadic) for arg in size.args):
         name = write_dim(size)
-        if kinds and name not in unknowns:
-            assert isinstance(unknowns, dict)
-            unknowns[name] = size
+        unknowns[name] = size
         return Var(name, size.span)
-    args = tuple(_hide(arg, kinds, unknowns) for arg in size.args)
+    args = tuple(_hide(arg, unknowns) for arg in size.args)
     return size if args == size.args else replace(size, args=args)
 
 
@@ -163,12 +165,13 @@ def _lemmas(posed: Posed) -> Iterator[tuple[Predicate, tuple[Constraint, ...]]]:
     for name, size in posed.unknowns.items():
         match size:
             case Apply(op=op, args=(Variadic() as dims,)) if op.name == "prod":
-                positive = Compare(COMPARISONS[">="], dims, Const(1))
+                one = Var(dims.name)
+                positive = Compare(COMPARISONS[">="], one, Const(1))
                 match decide(posed.variables, posed.given, positive, core=True):
                     case Proved(core=core):
                         owner = tuple(posed.stated(core))
                         yield Compare(COMPARISONS[">="], Var(name), Const(1)), owner
-                        yield Compare(COMPARISONS["<="], dims, Var(name)), owner
+                        yield Compare(COMPARISONS["<="], one, Var(name)), owner
                     case _:
                         pass
             case _:

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from ...diagnostics import Edit, Fix, Report, Source
-from ...ir import And, Apply, Compare, Dim, Not, Or, Predicate, Signature, Size, Var, Variadic
+from ...ir import OPERATORS, And, Apply, Compare, Const, Dim, Not, Or, Predicate, Signature, Size, Var, Variadic
 from ...ir.walk import map_sizes
 from . import sizes
 from .expand import Expander
@@ -104,14 +104,25 @@ def _expanded(make: Callable[[Expander], T], source: Source, signature: Signatur
 
 
 def _each(size: Size, variadic: set[str]) -> Size:
-    """Returns ``size`` with `Variadic` for a name that stands for each of its dims in turn."""
+    """Returns ``size`` with `Variadic` for a name that stands for each of its dims in turn.
+
+    In ``min(batch, 4)`` a bare `Variadic` would be all of them, as in ``min(*batch, 4)``: it gets a ``+ 0``.
+    """
     match size:
         case Var(name=name, span=span) if name in variadic:
             return Variadic(name, span)
         case Apply(op=op, args=args):
-            return Apply(op, tuple(_each(arg, variadic) for arg in args), size.span)
+            several = op.arity is None
+            return Apply(
+                op, tuple(_argument(arg, variadic) if several else _each(arg, variadic) for arg in args), size.span
+            )
         case _:
             return size
+
+
+def _argument(size: Size, variadic: set[str]) -> Size:
+    each = _each(size, variadic)
+    return Apply(OPERATORS["+"], (each, Const(0)), size.span) if each != size and isinstance(each, Variadic) else each
 
 
 # --------------------------------------------------------------------------------------- names
