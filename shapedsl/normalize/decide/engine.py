@@ -22,7 +22,8 @@ from .budget import Budget, OutOfBudget, TooHard
 from .cases import few_values, split
 from .clash import Clash
 from .formula import EQ, NE, Atom, Formula, Monomial, Some, negated, satisfied, sides, value_of
-from .omega import Row, solve
+from .linear import Row
+from .omega import solve
 from .powers import bound_powers
 from .products import Products
 from .translate import Power

@@ -19,42 +19,17 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import gcd
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from .budget import Budget, TooHard
 from .clash import Clash
-from .formula import Monomial
-
-Column: TypeAlias = Monomial
-Model: TypeAlias = dict[Column, int]
-Bound: TypeAlias = tuple[int, int]  # value, why
+from .linear import Bound, Column, Inequality, Model, Row, Terms, combined, fits, interval, nearest, replaced
 
 LARGEST_BITS: Final = 192
 DEEPEST: Final = 40  # inexact eliminations inside each other
 MOST_ROWS: Final = 600
 MOST_PAIRS: Final = 400  # of a lower and an upper bound of one column
 MOST_SPLINTERS: Final = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """``sum + constant >= 0``, or ``== 0``. Coefficients are not 0.
-
-    Attributes:
-        coefficients: By column.
-        constant: An integer.
-        equality: Whether it is an equality.
-        why: The assumptions it follows from, one bit each.
-    """
-
-    coefficients: Mapping[Column, int]
-    constant: int
-    equality: bool = False
-    why: int = 0
-
-    def value(self, model: Mapping[Column, int]) -> int:
-        """Returns the left side at ``model``; a missing variable is 0."""
-        return self.constant + sum(value * model.get(column, 0) for column, value in self.coefficients.items())
 
 
 def solve(
@@ -81,10 +56,6 @@ def solve(
     return system.solve(0)
 
 
-_Terms: TypeAlias = dict[Column, int]
-_Inequality: TypeAlias = tuple[_Terms, int, int]  # terms, constant, why
-
-
 @dataclass(slots=True)
 class _System:
     """What is left to solve, and how to get back from its model.
@@ -101,12 +72,12 @@ class _System:
     """
 
     budget: Budget
-    equalities: list[_Inequality] = field(default_factory=list["_Inequality"])
-    rows: dict[Hashable, _Inequality] = field(default_factory=dict[Hashable, "_Inequality"])
+    equalities: list[Inequality] = field(default_factory=list["Inequality"])
+    rows: dict[Hashable, Inequality] = field(default_factory=dict[Hashable, "Inequality"])
     uses: dict[Column, dict[Hashable, None]] = field(default_factory=dict["Column", "dict[Hashable, None]"])
     lows: dict[Column, Bound] = field(default_factory=dict["Column", "Bound"])
     highs: dict[Column, Bound] = field(default_factory=dict["Column", "Bound"])
-    undo: list[tuple[Column, _Terms, int] | tuple[Column, list[_Inequality], list[_Inequality]]] = field(
+    undo: list[tuple[Column, Terms, int] | tuple[Column, list[Inequality], list[Inequality]]] = field(
         default_factory=list[Any]
     )
     fresh: int = 0
@@ -127,7 +98,7 @@ class _System:
 
     # -- adding ----------------------------------------------------------------------------------------------
 
-    def add(self, terms: _Terms, constant: int, equality: bool, why: int) -> None:
+    def add(self, terms: Terms, constant: int, equality: bool, why: int) -> None:
         """Adds a row in canonical form. The terms are taken over."""
         self.budget.spend(6 + 4 * len(terms))
         if not terms:
@@ -167,7 +138,7 @@ class _System:
                 raise Clash(why | low[1])
             self.highs[column] = value, why
 
-    def add_inequality(self, terms: _Terms, constant: int, why: int) -> None:
+    def add_inequality(self, terms: Terms, constant: int, why: int) -> None:
         """Adds an inequality of two columns and more, unless the box or a parallel one implies it."""
         least: int | None = constant
         for column, value in terms.items():
@@ -200,7 +171,7 @@ class _System:
         for column in terms:
             self.uses.setdefault(column, {})[key] = None
 
-    def drop(self, key: Hashable) -> _Inequality:
+    def drop(self, key: Hashable) -> Inequality:
         row = self.rows.pop(key)
         for column in row[0]:
             del self.uses[column][key]
@@ -262,7 +233,7 @@ class _System:
             self.equalities.append((terms, constant, why))
         self.substitute(column, expression, -sign * (constant // smallest), why if smallest == 1 else 0)
 
-    def substitute(self, column: Column, expression: _Terms, constant: int, why: int) -> None:
+    def substitute(self, column: Column, expression: Terms, constant: int, why: int) -> None:
         """Replaces ``column`` everywhere; it is gone then."""
         self.undo.append((column, expression, constant))
         equalities, self.equalities = self.equalities, []
@@ -271,7 +242,7 @@ class _System:
             if factor is None:
                 self.equalities.append(row)
             else:
-                terms = _replaced(row[0], column, factor, expression)
+                terms = replaced(row[0], column, factor, expression)
                 self.add(terms, row[1] + factor * constant, True, row[2] | why)
         changed = [self.drop(key) for key in list(self.uses.get(column, ()))]
         self.uses.pop(column, None)
@@ -284,7 +255,7 @@ class _System:
                 self.add(negated, high[0] - constant, False, high[1] | why)
         for terms, free, reason in changed:
             factor = terms[column]
-            self.add(_replaced(terms, column, factor, expression), free + factor * constant, False, reason | why)
+            self.add(replaced(terms, column, factor, expression), free + factor * constant, False, reason | why)
 
     def cost(self, column: Column) -> tuple[bool, int, Column]:
         """Returns whether eliminating ``column`` is inexact, and by how many rows the system grows."""
@@ -327,10 +298,10 @@ class _System:
                     if not cost[0] and cost[1] <= 0:
                         heappush(heap, cost)
 
-    def taken(self, column: Column) -> tuple[list[_Inequality], list[_Inequality]]:
+    def taken(self, column: Column) -> tuple[list[Inequality], list[Inequality]]:
         """Takes out all rows of ``column``, those that bound it from below and those from above."""
-        lows: list[_Inequality] = []
-        highs: list[_Inequality] = []
+        lows: list[Inequality] = []
+        highs: list[Inequality] = []
         for key in list(self.uses[column]):
             row = self.drop(key)
             (lows if row[0][column] > 0 else highs).append(row)
@@ -351,7 +322,7 @@ class _System:
         near = {other: None for row in (*lows, *highs) for other in row[0] if other != column}
         for low in lows:
             for high in highs:
-                self.add(*_combined(low, high, column, 0))
+                self.add(*combined(low, high, column, 0))
         return near
 
     def eliminate_inexactly(self, column: Column, depth: int) -> Model:
@@ -366,9 +337,9 @@ class _System:
             raise TooHard
         dark = self.copy()
         for low, high in pairs:
-            self.add(*_combined(low, high, column, 0))
+            self.add(*combined(low, high, column, 0))
         model = self.solve(depth + 1)  # where the real shadow is empty, so is everything
-        if _fits(column, lows, highs, model):
+        if fits(column, lows, highs, model):
             return model
         why = 0
         for row in (*lows, *highs):
@@ -376,7 +347,7 @@ class _System:
         try:
             for low, high in pairs:
                 shadow = (low[0][column] - 1) * (-high[0][column] - 1)
-                dark.add(*_combined(low, high, column, shadow))
+                dark.add(*combined(low, high, column, shadow))
             return dark.solve(depth + 1)
         except Clash as clash:
             why |= clash.why
@@ -412,65 +383,6 @@ class _System:
             else:
                 assert isinstance(first, list)
                 self.budget.spend(1 + len(first) + len(second))
-                low, high = _interval(column, first, second, model)
-                model[column] = _nearest(low, high)
+                low, high = interval(column, first, second, model)
+                model[column] = nearest(low, high)
         return model
-
-
-def _replaced(terms: _Terms, column: Column, factor: int, expression: _Terms) -> _Terms:
-    result = dict(terms)
-    del result[column]
-    for other, value in expression.items():
-        total = result.get(other, 0) + factor * value
-        if total:
-            result[other] = total
-        else:
-            result.pop(other, None)
-    return result
-
-
-def _combined(low: _Inequality, high: _Inequality, column: Column, shadow: int) -> tuple[_Terms, int, bool, int]:
-    """Returns what a lower and an upper bound of ``column`` say together, less ``shadow``."""
-    mine, other = low[0][column], -high[0][column]
-    common = gcd(mine, other) if not shadow else 1
-    mine, other = mine // common, other // common
-    terms = {name: value * other for name, value in low[0].items() if name != column}
-    for name, value in high[0].items():
-        if name != column:
-            total = terms.get(name, 0) + value * mine
-            if total:
-                terms[name] = total
-            else:
-                terms.pop(name, None)
-    return terms, low[1] * other + high[1] * mine - shadow, False, low[2] | high[2]
-
-
-def _interval(
-    column: Column, lows: list[_Inequality], highs: list[_Inequality], model: Model
-) -> tuple[int | None, int | None]:
-    """Returns what ``column`` may be, the others being as in ``model``."""
-    low: int | None = None
-    high: int | None = None
-    for terms, constant, _ in lows:
-        rest = constant + sum(value * model.setdefault(name, 0) for name, value in terms.items() if name != column)
-        bound = -(rest // terms[column])
-        low = bound if low is None else max(low, bound)
-    for terms, constant, _ in highs:
-        rest = constant + sum(value * model.setdefault(name, 0) for name, value in terms.items() if name != column)
-        bound = rest // -terms[column]
-        high = bound if high is None else min(high, bound)
-    return low, high
-
-
-def _fits(column: Column, lows: list[_Inequality], highs: list[_Inequality], model: Model) -> bool:
-    low, high = _interval(column, lows, highs, model)
-    return low is None or high is None or low <= high
-
-
-def _nearest(low: int | None, high: int | None) -> int:
-    """Returns the number from ``low`` to ``high`` that is nearest to 0."""
-    if low is not None and low > 0:
-        return low
-    if high is not None and high < 0:
-        return high
-    return 0

@@ -21,8 +21,8 @@ from typing import TypeAlias
 
 from .box import Box
 from .formula import EQ, GE, Formula, Monomial, Polynomial, atom, plus, satisfied, times, value_of
+from .linear import Row
 from .obstructions import refute_by_residues, vanishing
-from .omega import Row
 from .quotients import Rule, divided, reduced, rules_of
 
 Model: TypeAlias = dict[Monomial, int]

@@ -11,7 +11,8 @@ import pytest
 
 from shapedsl.normalize.decide.budget import Budget, TooHard
 from shapedsl.normalize.decide.clash import Clash
-from shapedsl.normalize.decide.omega import Column, Row, solve
+from shapedsl.normalize.decide.linear import Column, Row
+from shapedsl.normalize.decide.omega import solve
 
 LOW, HIGH = -6, 6
 X, Y, Z = ("x",), ("y",), ("z",)
