@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 from ..ir import COMPARISONS, And, Compare, Const, Not, Predicate, Var
 from ..ir.walk import free_vars
+from .boxes import bounds_of
 from .decide import Unknown
 from .hints import nearest_fit
 from .points import Points, corners
-from .regions import Region, Space, box_of, satisfies
+from .regions import Region, Space, satisfies
 
 Find = Callable[[Sequence[Predicate], Sequence[int]], "Mapping[str, int] | Unknown | None"]  # see `Untaken.find`
 
@@ -82,7 +83,7 @@ def _fits(
     """Returns whether ``at`` may take sizes with ``hints``, and if not, which earlier one takes such sizes."""
     region = space.regions[at]
     pinned: list[Predicate] = [Compare(COMPARISONS["=="], Var(name), Const(value)) for name, value in hints]
-    box = box_of(space.variables, [*space.parts, *region.parts, *pinned])
+    box = bounds_of(space.variables, [*space.parts, *region.parts, *pinned])
     if box is None:
         return False, None
     taker: int | None = None

@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 
 from ..ir import And, Constraint, Not, Predicate, Signature
 from ..ir.taking import pads
+from .boxes import Bounds
 from .case_hints import Misfit, misfits
 from .decide import WORK, Unknown, minimal_core
-from .domains import Domains
 from .points import Points, corners
-from .regions import Region, Space, apart, space_of
+from .regions import Region, Space, space_of
 from .untaken import Untaken
 
 MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
@@ -123,7 +123,7 @@ class _Search:
     proofs: int = MOST_PROOFS
     undecided: dict[str | int, str] = field(default_factory=dict[str | int, str])
 
-    def run(self, box: Domains) -> Coverage:
+    def run(self, box: Bounds) -> Coverage:
         """Returns all answers; ``box`` is the space's."""
         positions = range(len(self.space.regions))
         unreachable = [dead for at in positions if (dead := self.unreachable(at)) is not None]
@@ -158,7 +158,7 @@ class _Search:
                 pass
         return None
 
-    def gap(self, box: Domains) -> tuple[tuple[str, int], ...] | None:
+    def gap(self, box: Bounds) -> tuple[tuple[str, int], ...] | None:
         """Returns accepted sizes that no alternative takes."""
         regions = self.space.regions
         if any(region.exact and not region.left_in(box) for region in regions):
@@ -201,7 +201,7 @@ class _Search:
         one, other = self.space.regions[first], self.space.regions[second]
         if one.box is None or other.box is None or one.alternative.keyword == "otherwise":
             return False
-        return not apart(one.box, other.box) and other.left_in(one.box) != ()
+        return not one.misses(other.box) and not other.misses(one.box) and other.left_in(one.box) != ()
 
     def _overlaps(self, first: int, second: int) -> bool:
         """Returns whether ``first`` is known to take sizes that ``second`` asks for, and sizes that it does not."""
@@ -245,7 +245,7 @@ class _Search:
         taken_by = tuple(rivals[each - len(stated)] for each in core if each >= len(stated))
         return Unreachable(at, taken_by, tuple(stated[each] for each in core if each < len(stated)))
 
-    def _needed(self, at: int, region: Region, box: Domains, rivals: Sequence[int]) -> Sequence[int]:
+    def _needed(self, at: int, region: Region, box: Bounds, rivals: Sequence[int]) -> Sequence[int]:
         """Returns a minimal set of ``rivals`` that take all that ``at`` asks for."""
         if len(self.points.needed(at, rivals)) < len(rivals) / 2:  # few are: the proof itself tells which
             core = self._core([*self.space.parts, *region.parts, *self.space.outside(rivals, box)])

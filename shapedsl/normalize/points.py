@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from math import inf
 
+from .boxes import first_in_both
 from .domains import Domain, Domains
-from .regions import Space, first_in_both
+from .regions import Space
 
 Sizes = tuple[tuple[str, int], ...]  # by name, sorted
 Limits = list[tuple[str, "int | float", "int | float", int, int]]  # name, low, high, modulus, residue

@@ -6,9 +6,8 @@ it, by which most pairs of regions are told apart, or nested, without asking for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import gcd, inf
 
 from ..ir import (
     Alternative,
@@ -26,13 +25,11 @@ from ..ir import (
 )
 from ..ir.taking import asked_by
 from ..ir.walk import free_vars, holds, map_sizes
+from .boxes import Bounds, apart, bounds_of, truth
 from .cells import Cell, cells_of
-from .comparisons import FALSE
-from .domains import Contradiction, Domain, Domains
-from .facts import excluded_value, fact_of, is_fact_of
+from .facts import fact_of
 from .intervals import EVERYTHING, Interval
 from .predicates import simplify_predicate, split
-from .propagate import propagate
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +49,20 @@ class Region:
     conditions: tuple[Constraint, ...]
     exact: bool
     parts: tuple[Predicate, ...]
-    box: Domains | None
+    box: Bounds | None
     cells: tuple[Cell, ...] | None
 
-    def left_in(self, box: Domains) -> tuple[Predicate, ...]:
+    def left_in(self, box: Bounds) -> tuple[Predicate, ...]:
         """Returns the parts that are not seen to hold all over ``box``: none if the region contains it."""
-        return tuple(part for part in self.parts if not _holds_in(box, part))
+        return tuple(part for part in self.parts if not truth(part, box))
 
-    def outside(self, box: Domains) -> Predicate:
+    def misses(self, box: Bounds) -> bool:
+        """Returns whether it is seen that the region has nothing in common with ``box``."""
+        if self.box is None or apart(self.box, box):
+            return True
+        return any(truth(part, box) is False for part in self.parts)
+
+    def outside(self, box: Bounds) -> Predicate:
         """Returns that sizes of ``box`` are not in the region."""
         left = self.left_in(box)
         return simplify_predicate(Not(left[0] if len(left) == 1 else And(left)))
@@ -84,22 +87,22 @@ class Space:
     variables: tuple[Variable, ...]
     given: tuple[Constraint, ...]
     parts: tuple[Predicate, ...]
-    box: Domains | None
+    box: Bounds | None
     regions: tuple[Region, ...]
 
     def accepts(self, sizes: Mapping[str, int]) -> bool:
         """Returns whether the assumptions hold for ``sizes``."""
         return all(satisfies(constraint.predicate, sizes) for constraint in self.given)
 
-    def rivals(self, at: int, box: Domains) -> list[int]:
+    def rivals(self, at: int, box: Bounds) -> list[int]:
         """Returns the alternatives before ``at`` that may ask for some of what is in ``box``, and of which all is known."""
         return [
             each
             for each, region in enumerate(self.regions[:at])
-            if region.exact and region.box is not None and not apart(region.box, box)
+            if region.exact and region.box is not None and not region.misses(box)
         ]
 
-    def outside(self, rivals: Iterable[int], box: Domains) -> list[Predicate]:
+    def outside(self, rivals: Iterable[int], box: Bounds) -> list[Predicate]:
         """Returns that none of ``rivals`` asks for sizes in ``box``."""
         return [self.regions[rival].outside(box) for rival in rivals]
 
@@ -115,11 +118,11 @@ def space_of(signature: Signature) -> Space:
     regions: list[Region] = []
     for alternative, each in zip(signature.alternatives, asked, strict=True):
         mine = tuple(dict.fromkeys(map(undominated, _parts(each.conditions))))
-        box = box_of(variables, [*parts, *mine])
+        box = bounds_of(variables, [*parts, *mine])
         cells = cells_of(mine)
         known = None if cells is None else tuple(cells)
         regions.append(Region(alternative, each.conditions, each.exact, mine, box, known))
-    return Space(variables, given, parts, box_of(variables, parts), tuple(regions))
+    return Space(variables, given, parts, bounds_of(variables, parts), tuple(regions))
 
 
 def _about(names: set[str], constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
@@ -140,63 +143,6 @@ def _about(names: set[str], constraints: Iterable[Constraint]) -> tuple[Constrai
 
 def _parts(constraints: Iterable[Constraint]) -> tuple[Predicate, ...]:
     return tuple(dict.fromkeys(part for c in constraints for part in split(simplify_predicate(c.predicate))))
-
-
-def box_of(variables: Iterable[Variable], parts: Sequence[Predicate]) -> Domains | None:
-    """Returns what each variable can be where all of ``parts`` hold, or None if nothing can."""
-    if FALSE in parts:
-        return None
-    try:
-        return propagate(variables, parts)
-    except Contradiction:
-        return None
-
-
-# ---------------------------------------------------------------------------------------- boxes
-
-
-def apart(left: Domains, right: Domains) -> bool:
-    """Returns whether no sizes are in both boxes."""
-    return any(_apart(domain, right.domain(name)) for name, domain in left.of.items())
-
-
-def _apart(left: Domain, right: Domain) -> bool:
-    low, high = max(left.low, right.low), min(left.high, right.high)
-    if low > high:
-        return True
-    common = gcd(left.modulus, right.modulus)
-    if (left.residue - right.residue) % common:
-        return True
-    least = first_in_both(left, right, low)
-    return least is not None and least > high
-
-
-def first_in_both(left: Domain, right: Domain, low: float) -> int | None:
-    """Returns the least number from ``low`` on with both residues, which agree; None without a ``low``."""
-    if low == -inf:
-        return None
-    steps = (right.residue - left.residue) // gcd(left.modulus, right.modulus)
-    rest = right.modulus // gcd(left.modulus, right.modulus)
-    both = left.residue + left.modulus * (
-        steps * pow(left.modulus // gcd(left.modulus, right.modulus), -1, rest) % rest
-    )
-    return int(low) + (both - int(low)) % (left.modulus * rest)
-
-
-def _holds_in(box: Domains, part: Predicate) -> bool:
-    """Returns whether ``part`` is seen to hold all over ``box``."""
-    match part:
-        case Or(args=args):
-            return any(_holds_in(box, arg) for arg in args)
-        case And(args=args):
-            return all(_holds_in(box, arg) for arg in args)
-        case _:
-            pass
-    if edge := excluded_value(part):
-        name, value = edge
-        domain = box.domain(name)
-        return not domain.low <= value <= domain.high or (value - domain.residue) % domain.modulus != 0
-    return is_fact_of(box, part)
 
 
 def undominated(part: Predicate) -> Predicate:

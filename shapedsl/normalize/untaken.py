@@ -13,11 +13,12 @@ from itertools import chain, islice
 from math import inf
 
 from ..ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var, VariableKind
+from .boxes import bounds_of
 from .cells import ANYTHING, Axis, Cell, TooManyCells, cell_in, cells_of, left_of, lowest, meet
 from .comparisons import FALSE
 from .decide import Refuted, Unknown, decide, find_sizes
 from .points import Points
-from .regions import Space, box_of
+from .regions import Space
 
 MOST_UNANSWERED = 8  # questions that are asked in vain with full effort
 MOST_PIECES = 64  # that `decide` is asked about one by one
@@ -94,7 +95,7 @@ class Untaken:
                 yield {name: one for name, one in whole.items() if one is not None}
 
     def _by_proof(self, parts: Sequence[Predicate], rivals: Sequence[int], smallest: bool) -> Found:
-        box = box_of(self.space.variables, [*self.space.parts, *parts])
+        box = bounds_of(self.space.variables, [*self.space.parts, *parts])
         if box is None:
             return None
         given = [*self.space.parts, *parts, *self.space.outside(rivals, box)]
@@ -110,7 +111,7 @@ class Untaken:
 
     def _by_pieces(self, parts: Sequence[Predicate], rivals: Sequence[int], unknown: Unknown) -> Found:
         """Asks about what the rivals that are cells leave, piece by piece."""
-        box = box_of(self.space.variables, [*self.space.parts, *parts])
+        box = bounds_of(self.space.variables, [*self.space.parts, *parts])
         regions = self.space.regions
         simple = [cells for rival in rivals if (cells := regions[rival].cells) is not None]
         rest = [rival for rival in rivals if regions[rival].cells is None]
