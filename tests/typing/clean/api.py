@@ -41,3 +41,11 @@ except sd.ShapeError as error:
     core: list[str] = error.core
     witness: dict[str, int] = error.witness
 missing: list[str] = sd.attach(file, torch)
+
+answer = spec.ask("B % 8 == 0", case="small")
+verdict: str = answer.verdict
+lines: list[str] = answer.core + spec.core()
+smallest: dict[str, int | tuple[int, ...]] = answer.witness
+proved: bool = bool(spec.ask(B < 32)) and bool(spec.ask((B >= 1) & ~(D > 2 * B)))
+low: int | None = spec.range("2*B + 1").lo
+high: int | None = spec.range(2 * B + 1).hi if spec.range(B).modulus == 1 else None
