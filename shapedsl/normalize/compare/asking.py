@@ -12,10 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ...ir import Dim, Predicate, Size, Variable
-from ...ir.walk import free_vars
+from ...diagnostics import Report
+from ...ir import Dim, Predicate, Size, Static, Var, Variable
+from ...ir.expanded import Expanded
+from ...ir.walk import free_vars, substitute_size
 from ..components import components
 from ..decide import Proved, Refuted, Unknown, Verdict, decide, find_sizes, range_of
+from ..lowerable import solve
 
 Found: TypeAlias = "Mapping[str, int] | Unknown | None"
 
@@ -75,6 +78,7 @@ class Asker:
     work: int
     _verdicts: dict[tuple[Group, Predicate], Verdict] = field(default_factory=dict[tuple[Group, Predicate], Verdict])
     _sizes: dict[Group, Found] = field(default_factory=dict[Group, Found])
+    _solved: dict[object, Mapping[str, Size] | str] = field(default_factory=dict[object, "Mapping[str, Size] | str"])
     _pinned: dict[tuple[Group, Size], bool] = field(default_factory=dict[tuple[Group, Size], bool])
 
     def decide(self, known: Known, question: Predicate) -> Verdict:
@@ -104,6 +108,19 @@ class Asker:
             self._pinned[key] = told is not None and told.low is not None and told.low == told.high
         return self._pinned[key]
 
+    def solved(self, part: Expanded) -> Mapping[str, Size] | str:
+        """Returns the variables of a part over variables named as its places are, or why they cannot be computed."""
+        key = (
+            tuple(
+                (leaf.place(axis), dim) for leaf in part.leaves for axis, dim in enumerate(leaf.dims) if dim != Static()
+            ),
+            part.signature.constraints,
+            part.lengths,
+        )
+        if key not in self._solved:
+            self._solved[key] = _solved(part)
+        return self._solved[key]
+
     def _all(self, groups: Sequence[Group]) -> Found:
         found: dict[str, int] = {}
         undecided: Unknown | None = None
@@ -118,3 +135,14 @@ class Asker:
             else:
                 found.update(sizes)
         return found if undecided is None else undecided
+
+
+def _solved(part: Expanded) -> Mapping[str, Size] | str:
+    report = Report()
+    solved = solve(part, report)
+    if solved is None or solved.solution is None:
+        return report.errors[0].message if report.errors else "a variable cannot be computed"
+    read: dict[str, Size] = {
+        name: Var(part.leaves[number].place(axis)) for name, number, axis in solved.solution.readings
+    }
+    return {name: substitute_size(size, read) for name, size in solved.solution.definitions}

@@ -23,14 +23,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...diagnostics import Report, Span
+from ...diagnostics import Span
 from ...ir import COMPARISONS, And, Apply, Compare, Const, Or, Predicate, Size, Static, Var, Variable, VariableKind
 from ...ir.operators import PROD
 from ...ir.walk import evaluate, map_sizes, substitute, substitute_size
 from ...ir.write import write_dim, write_predicate
 from ..comparisons import TRUE
 from ..decide import Proved, Refuted, Unknown
-from ..lowerable import solve
 from ..predicates import simplify_predicate, split
 from .asking import Asker, Known
 from .changes import Example
@@ -83,9 +82,12 @@ def unmet(accepted: Places, by: Places, asker: Asker, *, any_rank: bool = False)
         any_rank: Whether this structure stands for others, with more dims.
     """
     for part in parts(by):
-        meaning = _definitions(accepted, part)
+        guess = _guess(accepted, part)
+        if guess is not None and not any(True for _ in _open_questions(accepted, part, guess)):
+            continue  # the same dims and constraints, up to names
+        meaning = _definitions(accepted, part, asker)
         if isinstance(meaning, str):
-            yield from _unmet_unsolved(accepted, part, meaning, asker)
+            yield from _unmet_unsolved(accepted, part, guess, meaning, asker)
             continue
         for question in _open_questions(accepted, part, meaning):
             match asker.decide(accepted.known, question.predicate):
@@ -98,29 +100,26 @@ def unmet(accepted: Places, by: Places, asker: Asker, *, any_rank: bool = False)
                     yield Answer(question, None, unknown.reason)
 
 
-def definitions(accepted: Places, by: Places) -> dict[str, Size]:
+def definitions(accepted: Places, by: Places, asker: Asker) -> dict[str, Size]:
     """Returns each variable of ``by`` as a size over those of ``accepted``, where it is known."""
     found: dict[str, Size] = {}
     for part in parts(by):
-        meaning = _definitions(accepted, part)
+        meaning = _definitions(accepted, part, asker)
         found.update(_read(accepted, part) if isinstance(meaning, str) else meaning)
     return found
 
 
-def _definitions(accepted: Places, by: Places) -> dict[str, Size] | str:
+def _definitions(accepted: Places, by: Places, asker: Asker) -> dict[str, Size] | str:
     """Returns each variable of a part over the variables of ``accepted``, or why that is unknown."""
     found = _read(accepted, by)
     missing = [variable.name for variable in by.expanded.signature.variables if variable.name not in found]
     if not missing:
         return found
-    report = Report()
-    solved = solve(by.expanded, report)
-    if solved is None or solved.solution is None:
-        return report.errors[0].message if report.errors else f"`{missing[0]}` cannot be computed"
-    leaves = by.expanded.leaves
-    read = {name: accepted.sizes[leaves[number].place(axis)] for name, number, axis in solved.solution.readings}
-    for name, size in solved.solution.definitions:
-        found.setdefault(name, substitute_size(size, read))
+    solved = asker.solved(by.expanded)
+    if isinstance(solved, str):
+        return solved
+    for name, size in solved.items():
+        found.setdefault(name, substitute_size(size, accepted.sizes))
     missing = [name for name in missing if name not in found]
     return f"`{missing[0]}` cannot be computed" if missing else found
 
@@ -193,17 +192,21 @@ def _holds_at_any_rank(accepted: Places, question: Question, asker: Asker) -> bo
 # ------------------------------------------------------------------------- what cannot be solved for
 
 
-def _unmet_unsolved(accepted: Places, by: Places, reason: str, asker: Asker) -> Iterator[Answer]:
-    """Yields what `unmet` does, for a part of which the dims do not give a variable."""
+def _guess(accepted: Places, by: Places) -> dict[str, Size] | None:
+    """Returns what each variable of a part is where the same expressions stand at the same places."""
     guessed = _read(accepted, by)
     for leaf in by.expanded.leaves:
         for axis, dim in enumerate(leaf.dims):
             if isinstance(dim, Apply):
                 _match(dim, accepted.sizes[leaf.place(axis)], guessed)
-    complete = all(variable.name in guessed for variable in by.expanded.signature.variables)
-    questions = list(_open_questions(accepted, by, guessed)) if complete else []
-    if complete and not questions:
-        return
+    return guessed if all(variable.name in guessed for variable in by.expanded.signature.variables) else None
+
+
+def _unmet_unsolved(
+    accepted: Places, by: Places, guess: Mapping[str, Size] | None, reason: str, asker: Asker
+) -> Iterator[Answer]:
+    """Yields what `unmet` does, for a part of which the dims do not give a variable."""
+    questions = [] if guess is None else list(_open_questions(accepted, by, guess))
     places = [
         leaf.place(axis)
         for leaf in by.expanded.leaves
@@ -212,9 +215,9 @@ def _unmet_unsolved(accepted: Places, by: Places, reason: str, asker: Asker) -> 
     ]
     # where there is no guess, every call is asked about, so nothing is taken for accepted
     there = [accepted.sizes[place] for place in places]
-    asked = [question.predicate for question in questions] if complete else [_differs(size, size) for size in there]
+    asked = [question.predicate for question in questions] if questions else [_differs(size, size) for size in there]
     about, others = accepted.known.about(And(tuple(asked)))
-    whole = And(tuple(asked)) if complete else Or(())
+    whole = And(tuple(asked)) if questions else Or(())
     given = list(about.given)
     for _ in range(_CALLS):
         match asker.decide(Known(about.variables, given), whole):

@@ -34,7 +34,7 @@ def remarks(
         asker: Answers questions.
         reasons: Receives what could not be decided.
     """
-    meaning = definitions(first, second)
+    meaning = definitions(first, second, asker)
     names = _same_names(old, new, meaning)
     roots = {now.name: was.name for was, now in zip(old.params, new.params, strict=False)}
     roots = {now: was for now, was in roots.items() if now not in {param.name for param in old.params}}
