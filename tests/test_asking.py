@@ -281,6 +281,15 @@ def test_refuted_within_a_case() -> None:
     assert str(spec(CASES).range("B", case="otherwise")) == "[3, inf], 1 modulo 2"
 
 
+def test_a_case_that_nothing_reaches() -> None:
+    cases = spec("def f(x: Tensor[B]):\n    where B >= 1\n    case B <= 8\n    case small: B <= 4\n")
+    answer = cases.ask("B == 7", case="small")
+    assert (answer.verdict, answer.core) == ("proved", ["not (B <= 8)", "B <= 4"])
+    assert answer.reason == "no shape gets to the case `small`, so everything follows"
+    with pytest.raises(sd.ShapeError, match="it is asked within the case `small`"):
+        cases.range("B", case="small")
+
+
 @pytest.mark.parametrize("case", ["large", "bucket", ""])
 def test_unknown_case(case: str) -> None:
     with pytest.raises(sd.ShapeError, match="its cases are small, even, otherwise"):

@@ -54,6 +54,8 @@ def ask(signature: Signature, question: str | PredicateObject, *, case: str | No
     report.raise_errors()
     assert predicate is not None
     found = answer(signature, predicate)
+    if found.verdict == "proved" and found.reason and case is not None:
+        return replace(found, reason=f"no shape gets to the case `{case}`, so everything follows")
     if found.verdict == "refuted" and not exact:
         return Answer("unknown", reason=f"it fails at {found.sizes()}, but an earlier bucket may take these sizes")
     return found
@@ -104,15 +106,15 @@ def range_of(signature: Signature, size: str | Symbol | type, *, case: str | Non
         size = size.text
     if not isinstance(size, str):
         raise TypeError(f"a range is asked of text or a size such as 2 * B + 1, not {type(size).__name__}")
-    signature, _ = within(signature, case)
+    signature, exact = within(signature, case)
     report = Report()
     read = pipeline.read_size(Source("<question>", size), signature, report)
     report.raise_errors()
     assert read is not None
     found = size_range(signature, read)
     if found is None:
-        raise_contradiction(signature)
-    return found
+        raise_contradiction(signature, case)
+    return found if exact else replace(found, exact=False)
 
 
 def size_range(signature: Signature, size: Size) -> SizeRange | None:
@@ -196,8 +198,8 @@ def reasons(signature: Signature, fact: Predicate) -> tuple[Constraint, ...] | N
             return None
 
 
-def raise_contradiction(signature: Signature) -> NoReturn:
-    """Raises the ``contradiction`` of ``signature``, which no shape satisfies.
+def raise_contradiction(signature: Signature, case: str | None = None) -> NoReturn:
+    """Raises the ``contradiction`` of ``signature``, maybe that of a case, which no shape satisfies.
 
     Raises:
         ShapeError: Always.
@@ -246,7 +248,8 @@ def within(signature: Signature, case: str | None) -> tuple[Signature, bool]:
 def _refusal(alternative: Alternative) -> str:
     """Returns that ``alternative`` is not taken, for a core."""
     if alternative.name or not alternative.buckets:
-        return f"not {alternative.name or alternative.keyword}"
+        own = " and ".join(texts(alternative.constraints))
+        return f"not {alternative.name or f'({own})'}"
     return f"no bucket takes {', '.join(bucket.variable for bucket in alternative.buckets)}"
 
 
