@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 FIRST_FILE = """\
 # project.shapes
 language 1
@@ -58,3 +60,23 @@ def cases(count: int) -> str:
     most = 8 * (count // 4) if count % 4 == 0 else 4096
     head = "language 1\n\ndef attend(q: Tensor[B, H, S], k: Tensor[B, H, T]):\n"
     return f"{head}    dim B in [1, {most}]\n    dim S, T, H in [1, 4096]\n" + "".join(lines)
+
+
+def grid(count: int) -> str:
+    """Returns a spec with ``count`` cases that cover a box of four variables exactly, in no order."""
+    random = Random(count)
+    boxes = [dict.fromkeys("BDKS", (0, 255))]
+    while len(boxes) < count:
+        boxes.sort(key=lambda box: -sum(high - low for low, high in box.values()))
+        widest = boxes.pop(0)
+        name = max("BDKS", key=lambda name: (widest[name][1] - widest[name][0], random.random()))
+        low, high = widest[name]
+        middle = random.randint(low, high - 1)
+        boxes += [{**widest, name: (low, middle)}, {**widest, name: (middle + 1, high)}]
+    random.shuffle(boxes)
+    lines = [
+        f"    case part_{at}: " + ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in box.items()) + "\n"
+        for at, box in enumerate(boxes)
+    ]
+    head = "language 1\n\ndef f(x: Tensor[B, D, K, S]):\n    where B <= 255, D <= 255, K <= 255, S <= 255\n"
+    return head + "".join(lines)

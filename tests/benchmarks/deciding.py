@@ -37,6 +37,12 @@ def rows() -> Iterator[Row]:
 
 
 def _seconds(call: Callable[[], object]) -> float:
+    """Returns how long a call takes that nothing before it has prepared."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("shapedsl.normalize"):
+            for function in vars(module).values():
+                if hasattr(function, "cache_clear"):
+                    function.cache_clear()
     start = time.process_time()
     call()
     return time.process_time() - start

@@ -75,7 +75,7 @@ class _Judge:
 
     def sizes(self) -> Iterator[str]:
         system = self.system
-        found = find_sizes(system.variables, system.predicates)
+        found = find_sizes(system.variables, system.predicates)  # any sizes: only `decide` looks for the smallest
         core = minimal_core(system.variables, system.predicates) if found is None else None
         return self.sizes_wrong(found, core)
 
@@ -91,7 +91,7 @@ class _Judge:
                 yield from self.core_wrong(core, predicates, ())
         else:
             self.outcome.satisfied = True
-            yield from self.witness_wrong(found, predicates)
+            yield from self.witness_wrong(found, predicates, smallest=False)
 
     def question(self) -> Iterator[str]:
         *given, asked = self.system.predicates
@@ -145,7 +145,9 @@ class _Judge:
 
     # What is wrong with an answer
 
-    def witness_wrong(self, found: Mapping[str, int], predicates: Sequence[Predicate]) -> Iterator[str]:
+    def witness_wrong(
+        self, found: Mapping[str, int], predicates: Sequence[Predicate], *, smallest: bool = True
+    ) -> Iterator[str]:
         if sorted(found) != self.names:
             yield f"names {sorted(found)}"
             return
@@ -158,11 +160,9 @@ class _Judge:
                     yield f"{found} does not satisfy all"
             except ZeroDivisionError:
                 yield f"{found} divides by 0"
-        smallest = next(self.points(predicates), None)
-        if self.system.box is not None and smallest is None:
-            yield f"{found} is outside of the box"
-        elif smallest is not None and _weight(smallest) < _weight(found):
-            self.outcome.larger.append(f"{dict(sorted(found.items()))} instead of {smallest}")
+        first = next(self.points(predicates), None) if smallest else None
+        if first is not None and _weight(first) < _weight(found):
+            self.outcome.larger.append(f"{dict(sorted(found.items()))} instead of {first}")
 
     def core_wrong(self, core: tuple[int, ...], given: Sequence[Predicate], more: Sequence[Predicate]) -> Iterator[str]:
         if list(core) != sorted(set(core) & set(range(len(given)))):
