@@ -1,6 +1,7 @@
-"""Ask for sizes: the engine, then all sizes where they are few, then without defined variables, then z3 if there is one.
+"""Ask for sizes: the engine, and where it does not know, others in turn.
 
-Each is asked only if the one before it does not know.
+All sizes are tried where they are few (`small`); the engine is asked again without defined variables
+(`definitions`) and for each sign (`signs`); at last z3 is asked, if it is installed (`smt`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .budget import Budget
 from .definitions import Answer, replaced
 from .search import WORK
 from .search import sizes_or_core as engine
+from .signs import by_sign
 from .small import tried
 from .verdict import Unknown
 
@@ -60,18 +62,18 @@ def searched(variables: Sequence[Variable], predicates: Sequence[Predicate], bud
     if not isinstance(found, Unknown):
         return found
     unknown = found
-    found = _aside(budget, units // 2, lambda more: tried(variables, predicates, unknown, more))
-    if not isinstance(found, Unknown):
-        return found
-    return _aside(budget, units // 2, lambda more: replaced(variables, predicates, unknown, more, _search))
-
-
-def _aside(budget: Budget, units: int, ask: Callable[[Budget], Answer]) -> Answer:
-    """Asks with ``units``, which come on top of what ``budget`` has left, and takes from ``budget`` what was used."""
-    spending = Budget(units)
-    answer = ask(spending)
-    budget.left -= units - spending.left
-    return answer
+    ways: tuple[Callable[[Budget], Answer], ...] = (
+        lambda more: tried(variables, predicates, unknown, more),
+        lambda more: replaced(variables, predicates, unknown, more, _search),
+        lambda more: by_sign(variables, predicates, unknown, more, _search),
+    )
+    for way in ways:
+        spending = Budget(units // 2)  # on top of what the engine used
+        found = way(spending)
+        budget.left -= units // 2 - spending.left
+        if not isinstance(found, Unknown):
+            return found
+    return unknown
 
 
 def _search(variables: Sequence[Variable], predicates: Sequence[Predicate], budget: Budget) -> Answer:
