@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Mapping
 from itertools import product
 
@@ -252,6 +253,56 @@ def test_against_all_sizes(lines: list[str]) -> None:
         by = next(by for sizes, by in asking if sizes.items() >= dict(overlap.witness).items())
         assert by[0] == overlap.earlier[0]
         assert overlap.at in by
+
+
+# --------------------------------------------------------------------------------------- many cases
+
+Range = tuple[int, int, int, int]  # low, high, modulus, residue
+
+
+def partition(count: int, seed: int) -> list[dict[str, Range]]:
+    """Returns ``count`` disjoint cells that cover four sizes up to 255: halved by ranges, or by parity."""
+    draw = random.Random(seed)
+    cells: list[dict[str, Range]] = [dict.fromkeys("BDKS", (0, 255, 1, 0))]
+    while len(cells) < count:
+        cell = cells.pop(draw.randrange(len(cells)))
+        name = draw.choice("BDKS")
+        low, high, modulus, residue = cell[name]
+        if draw.random() < 0.6 and high - low > 16 * modulus:
+            middle = draw.randint(low + 2 * modulus, high - 2 * modulus)
+            halves = [(low, middle, modulus, residue), (middle + 1, high, modulus, residue)]
+        elif modulus <= 4 and high - low > 8 * modulus:
+            halves = [(low, high, 2 * modulus, residue), (low, high, 2 * modulus, residue + modulus)]
+        else:
+            cells.append(cell)
+            continue
+        cells += [{**cell, name: half} for half in halves]
+    draw.shuffle(cells)
+    return cells
+
+
+def as_case(cell: Mapping[str, Range]) -> str:
+    facts = [f"{name} in [{low}, {high}]" for name, (low, high, _, _) in cell.items()]
+    facts += [f"{name} % {modulus} == {residue}" for name, (_, _, modulus, residue) in cell.items() if modulus > 1]
+    return f"case {', '.join(facts)}"
+
+
+@pytest.mark.parametrize("count", [10, 40, 80])
+@pytest.mark.parametrize("tied", ["", "B + S <= 600", "B * S <= 65025"])
+def test_many_cases_that_divide_the_sizes(count: int, tied: str) -> None:
+    cells = partition(count, count)
+    where = f"where B <= 255, S <= 255, K <= 255, D <= 255{', ' if tied else ''}{tied}"
+    params = "x: Tensor[B, S, K, D]"
+    assert coverage_of(spec(where, *map(as_case, cells), params=params)) == Coverage()
+
+    lost = cells.pop()
+    coverage = coverage_of(spec(where, *map(as_case, cells), params=params))
+    lowest = {name: low + (residue - low) % modulus for name, (low, _, modulus, residue) in lost.items()}
+    assert coverage == Coverage(gap=tuple(sorted(lowest.items())))
+
+    everything = spec(where, *map(as_case, [*cells, lost]), "otherwise", params=params)
+    (dead,) = coverage_of(everything).unreachable
+    assert (dead.at, dead.taken_by) == (count, tuple(range(count)))
 
 
 # -------------------------------------------------------------------------------------- the report
