@@ -205,7 +205,8 @@ def raise_contradiction(signature: Signature, case: str | None = None) -> NoRetu
         ShapeError: Always.
     """
     report = Report()
-    report_contradiction(Refutation(contradiction(signature)[0]), signature, report)
+    notes = [] if case is None else [f"it is asked within the case `{case}`"]
+    report_contradiction(Refutation(contradiction(signature)[0]), signature, report, notes=notes)
     raise ShapeError(report)
 
 
