@@ -37,6 +37,7 @@ def command(target: str, question: str, case: str | None, as_json: bool, consts:
     shapedsl ask --case small net.shapes "B == 1"   where this case is taken
     shapedsl ask net.shapes "2*B + 1"               the range and the residue of a size
     shapedsl ask --json net.shapes "B < S"          for programs
+    shapedsl ask net.shapes -- "-k < 4"             what begins with a minus
 
     Without :SPEC every spec that has the sizes is asked.
 

@@ -44,13 +44,13 @@ def test_files_that_begin_like_a_code_are_named_too() -> None:
 
 
 @pytest.mark.parametrize("incomplete", ["", "ne", "net.sh"])
-@pytest.mark.parametrize("verb", ["explain", "lower"])
+@pytest.mark.parametrize("verb", ["explain", "ask", "lower"])
 def test_files_are_left_to_the_shell(verb: str, incomplete: str) -> None:
     assert ("file", incomplete) in offered(verb, incomplete) or plain(verb, incomplete)
     assert offered("lower", incomplete) == [("file", incomplete)]
 
 
-@pytest.mark.parametrize("verb", ["explain", "lower"])
+@pytest.mark.parametrize("verb", ["explain", "ask", "lower"])
 def test_specs(verb: str) -> None:
     assert plain(verb, "net.shapes:") == ["net.shapes:a.f", "net.shapes:a.g"]
     assert plain(verb, "net.shapes:a.g") == ["net.shapes:a.g"]
