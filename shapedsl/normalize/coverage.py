@@ -29,7 +29,7 @@ from .boxes import Bounds
 from .case_hints import Misfit, misfits
 from .decide import WORK, Unknown, minimal_core
 from .points import Points, corners
-from .regions import Region, Space, space_of
+from .regions import Region, Space, at_ranks, space_of
 from .untaken import Untaken
 
 MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
@@ -98,7 +98,7 @@ def coverage_of(signature: Signature, *, work: int = WORK) -> Coverage:
     """
     if not signature.alternatives:
         return Coverage()
-    space = space_of(signature)
+    space = space_of(at_ranks(signature))
     if space.box is None:
         return Coverage()
     points = Points(space)

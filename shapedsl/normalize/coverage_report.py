@@ -13,7 +13,7 @@ from .case_hints import Misfit
 from .comparisons import FALSE
 from .coverage import Coverage, Overlap, Unreachable, coverage_of
 from .predicates import simplify_predicate
-from .regions import satisfies
+from .regions import at_ranks, satisfies
 
 MOST_SHOWN = 4  # alternatives that a finding points at
 
@@ -25,6 +25,7 @@ def check_coverage(signature: Signature, report: Report) -> Coverage:
         signature: Without errors, and satisfiable.
         report: Receives ``unreachable-case``, ``case-overlap``, ``case-gap``, ``hint-out-of-range`` and ``undecided``.
     """
+    signature = at_ranks(signature)
     coverage = coverage_of(signature)
     for unreachable in coverage.unreachable:
         if unreachable.taken_by:

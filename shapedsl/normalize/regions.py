@@ -24,6 +24,7 @@ from ..ir import (
     Variadic,
 )
 from ..ir.taking import asked_by
+from ..ir.variadic import expand_alternative, expand_constraint
 from ..ir.walk import free_vars, holds, map_sizes
 from .boxes import Bounds, apart, bounds_of, truth
 from .cells import Cell, cells_of
@@ -105,6 +106,24 @@ class Space:
     def outside(self, rivals: Iterable[int], box: Bounds) -> list[Predicate]:
         """Returns that none of ``rivals`` asks for sizes in ``box``."""
         return [self.regions[rival].outside(box) for rival in rivals]
+
+
+def at_ranks(signature: Signature) -> Signature:
+    """Returns ``signature`` with its variadics of fixed rank written out: ``batch[0]``, ``batch[1]``."""
+    lengths = dict(signature.ranks)
+    if not lengths:
+        return signature
+    variables: list[Variable] = []
+    for v in signature.variables:
+        axes = range(lengths.get(v.name, 0))
+        variables += [Variable(f"{v.name}[{axis}]", v.kind) for axis in axes] if v.name in lengths else [v]
+    return replace(
+        signature,
+        constraints=tuple(each for c in signature.constraints for each in expand_constraint(c, lengths)),
+        alternatives=tuple(expand_alternative(each, lengths) for each in signature.alternatives),
+        variables=tuple(variables),
+        ranks=(),
+    )
 
 
 def space_of(signature: Signature) -> Space:

@@ -332,5 +332,14 @@ def test_a_core_of_a_case_that_contradicts_the_assumptions() -> None:
     assert found.core == ("B <= 8", "S <= 3", "B + S >= 12")
 
 
+def test_variadics_of_fixed_rank_are_written_out() -> None:
+    lines = ("rank b = 2", "case min(*b) >= 4", "case max(*b) <= 3")
+    report = Report()
+    check_coverage(spec(*lines, params="x: Tensor[*b], y: Tensor[B, S]"), report)
+    (found,) = report
+    assert found.message == "no alternative takes b[0] = 0, b[1] = 4"
+    assert coverage_of(spec(*lines, "case prod(*b) >= 0", params="x: Tensor[*b], y: Tensor[B, S]")).gap is None
+
+
 def test_without_alternatives_nothing_is_asked() -> None:
     assert coverage_of(spec("where B * S * B == S * S")) == Coverage()
