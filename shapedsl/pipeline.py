@@ -135,7 +135,7 @@ def _solvable(signature: Signature, report: Report) -> None:
 def cover(signature: Signature, report: Report) -> None:
     """Reports what the alternatives of a satisfiable spec leave out, take twice, or never get."""
     if signature.alternatives:
-        from .normalize.coverage_report import check_coverage
+        from .normalize.coverage import check_coverage
 
         check_coverage(signature, report)
 

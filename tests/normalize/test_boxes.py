@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shapedsl.ir import Variable, VariableKind
 from shapedsl.ir.walk import holds
-from shapedsl.normalize.boxes import bounds_of, truth
+from shapedsl.normalize.coverage.boxes import bounds_of, truth
 from shapedsl.normalize.predicates import simplify_predicate, split
 
 from .texts import predicate, predicates

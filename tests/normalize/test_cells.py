@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapedsl.normalize.cells import Axis, Cell, axis, cells_of, inside, left_of, lowest, meet, without
+from shapedsl.normalize.coverage.cells import Axis, Cell, axis, cells_of, inside, left_of, lowest, meet, without
 from shapedsl.normalize.predicates import simplify_predicate, split
 
 from .texts import predicates

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from shapedsl.diagnostics import Diagnostic, Report
 from shapedsl.ir import Alternative, Signature
 from shapedsl.ir.walk import holds
-from shapedsl.normalize.coverage import Coverage, coverage_of
-from shapedsl.normalize.coverage_report import check_coverage
+from shapedsl.normalize.coverage import Coverage, check_coverage, coverage_of
 
 from .texts import signature
 

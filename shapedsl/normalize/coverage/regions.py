@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ..ir import (
+from ...ir import (
     Alternative,
     And,
     Apply,
@@ -23,14 +23,14 @@ from ..ir import (
     Variable,
     Variadic,
 )
-from ..ir.taking import asked_by
-from ..ir.variadic import expand_alternative, expand_constraint
-from ..ir.walk import free_vars, holds, map_sizes
+from ...ir.taking import asked_by
+from ...ir.variadic import expand_alternative, expand_constraint
+from ...ir.walk import free_vars, holds, map_sizes
+from ..facts import fact_of
+from ..intervals import EVERYTHING, Interval
+from ..predicates import simplify_predicate, split
 from .boxes import Bounds, apart, bounds_of, truth
 from .cells import Cell, cells_of
-from .facts import fact_of
-from .intervals import EVERYTHING, Interval
-from .predicates import simplify_predicate, split
 
 
 @dataclass(frozen=True, slots=True)

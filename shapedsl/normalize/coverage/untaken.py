@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from math import inf
 
-from ..ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var, VariableKind
+from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var, VariableKind
+from ..comparisons import FALSE
+from ..decide import Refuted, Unknown, decide, find_sizes
 from .boxes import bounds_of
 from .cells import ANYTHING, Axis, Cell, TooManyCells, cell_in, cells_of, left_of, lowest, meet
-from .comparisons import FALSE
-from .decide import Refuted, Unknown, decide, find_sizes
 from .points import Points
 from .regions import Space
 

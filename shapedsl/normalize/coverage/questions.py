@@ -1,21 +1,7 @@
-"""Find what the alternatives of a spec leave out, take twice, or never get.
+"""Ask, of each alternative, whether it is reached and whom it overlaps; of all, what they leave.
 
-Alternatives are tried in written order. What one *asks for* are its predicates and buckets
-(`ir.taking`); what it *takes* is that, without what an earlier one asks for.
-
-Before::
-
-    where B <= 64
-    case small: B <= 8
-    case even: B % 2 == 0
-    case four: B == 4
-
-After: ``four`` is unreachable (``small`` takes it), ``small`` and ``even`` overlap (``B = 0`` satisfies
-both, and neither contains the other), and nothing takes ``B = 9``.
-
-An earlier special case inside a later general one is the idiom, and silent; so is one that overlaps a
-bucket behind it, which is there for what no case takes. Most questions are answered by boxes and by
-sizes met before; the others are asked of `decide`.
+Most answers are seen in the boxes around what alternatives ask for, or in sizes that were met before;
+the others are looked for by `Untaken`.
 """
 
 from __future__ import annotations
@@ -23,70 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..ir import And, Constraint, Not, Predicate, Signature
-from ..ir.taking import pads
+from ...ir import And, Not, Predicate, Signature
+from ...ir.taking import pads
+from ..decide import WORK, Unknown, minimal_core
 from .boxes import Bounds
-from .case_hints import Misfit, misfits
-from .decide import WORK, Unknown, minimal_core
+from .findings import Coverage, Overlap, Unreachable
+from .hints import misfits
 from .points import Points, corners
 from .regions import Region, Space, at_ranks, space_of
 from .untaken import Untaken
 
 MOST_PROOFS = 200  # of overlaps and of minimal sets: each is cheap, but their number grows by the square
-
-
 TOO_MANY = "a bucket has too many joint choices"
 MOST_EXPLAINED = 8  # alternatives for which the assumptions are looked for that make them take all
-
-
-@dataclass(frozen=True, slots=True)
-class Unreachable:
-    """An alternative that takes nothing.
-
-    Attributes:
-        at: Which.
-        taken_by: The earlier alternatives that take all it asks for; without any one of them something
-            would be left. Empty: it asks for nothing that is accepted.
-        core: The assumptions and conditions that show it, as far as they are needed.
-    """
-
-    at: int
-    taken_by: tuple[int, ...]
-    core: tuple[Constraint, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """An alternative that shares sizes with earlier ones, where neither contains the other.
-
-    Attributes:
-        at: Which.
-        earlier: The others, ascending, as far as they were looked for.
-        witness: Sizes that the first of them takes, and that this one asks for too; sorted by name.
-    """
-
-    at: int
-    earlier: tuple[int, ...]
-    witness: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What the alternatives of a signature do with the accepted sizes.
-
-    Attributes:
-        gap: Accepted sizes that no alternative takes, the smallest that were found, sorted by name.
-        unreachable: Alternatives that take nothing, ascending.
-        overlaps: Ascending by `Overlap.at`.
-        misfits: Hints of alternatives that no sizes they take have.
-        undecided: What could not be decided, and why: ``"gap"``, or the index of an alternative.
-    """
-
-    gap: tuple[tuple[str, int], ...] | None = None
-    unreachable: tuple[Unreachable, ...] = ()
-    overlaps: tuple[Overlap, ...] = ()
-    misfits: tuple[Misfit, ...] = ()
-    undecided: tuple[tuple[str | int, str], ...] = ()
 
 
 def coverage_of(signature: Signature, *, work: int = WORK) -> Coverage:
@@ -265,4 +200,4 @@ class _Search:
         return range(len(predicates)) if core is None else core
 
 
-__all__ = ["Coverage", "Overlap", "Unreachable", "coverage_of"]
+__all__ = ["coverage_of"]

@@ -16,10 +16,10 @@ from itertools import product
 from math import gcd, inf
 from typing import NamedTuple, TypeAlias
 
-from ..ir import And, Apply, Compare, Const, Or, Predicate, Var
-from .domains import Domains
-from .facts import excluded_value, fact_of
-from .intervals import Bound
+from ...ir import And, Apply, Compare, Const, Or, Predicate, Var
+from ..domains import Domains
+from ..facts import excluded_value, fact_of
+from ..intervals import Bound
 
 MOST_CELLS = 128  # that one predicate is made of
 MOST_CLASSES = 64  # of residues that a cut leaves

@@ -14,34 +14,17 @@ Before::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from ..ir import COMPARISONS, And, Compare, Const, Not, Predicate, Var
-from ..ir.walk import free_vars
+from ...ir import COMPARISONS, And, Compare, Const, Not, Predicate, Var
+from ...ir.walk import free_vars
+from ..decide import Unknown
+from ..hints import nearest_fit
 from .boxes import bounds_of
-from .decide import Unknown
-from .hints import nearest_fit
+from .findings import Misfit
 from .points import Points, corners
 from .regions import Region, Space, satisfies
 
 Find = Callable[[Sequence[Predicate], Sequence[int]], "Mapping[str, int] | Unknown | None"]  # see `Untaken.find`
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """Hints of an alternative that no sizes it takes have.
-
-    Attributes:
-        at: Which alternative.
-        hints: One of them, or all of them, where each alone fits.
-        taken_by: An earlier alternative that takes some such sizes; None if the alternative asks for none.
-        nearest: What is used in place of a single one, where that is known.
-    """
-
-    at: int
-    hints: tuple[tuple[str, int], ...]
-    taken_by: int | None = None
-    nearest: int | None = None
 
 
 def misfits(space: Space, at: int, points: Points, find: Find) -> Iterator[Misfit]:
@@ -107,4 +90,4 @@ def _nearest(space: Space, at: int, name: str, value: int) -> int | None:
     return nearest_fit(name, value, space.variables, [*space.parts, *mine])
 
 
-__all__ = ["Misfit", "misfits"]
+__all__ = ["misfits"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from math import inf
 
+from ..domains import Domain, Domains
 from .boxes import first_in_both
-from .domains import Domain, Domains
 from .regions import Space
 
 Sizes = tuple[tuple[str, int], ...]  # by name, sorted

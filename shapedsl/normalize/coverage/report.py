@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..diagnostics import Report
-from ..ir import Alternative, Compare, Constraint, Signature
-from ..ir.taking import asked_by
-from ..ir.walk import free_vars
-from ..ir.write import write_predicate
-from .case_hints import Misfit
-from .comparisons import FALSE
-from .coverage import Coverage, Overlap, Unreachable, coverage_of
-from .predicates import simplify_predicate
+from ...diagnostics import Report
+from ...ir import Alternative, Compare, Constraint, Signature
+from ...ir.taking import asked_by
+from ...ir.walk import free_vars
+from ...ir.write import write_predicate
+from ..comparisons import FALSE
+from ..predicates import simplify_predicate
+from .findings import Coverage, Misfit, Overlap, Unreachable
+from .questions import coverage_of
 from .regions import at_ranks, satisfies
 
 MOST_SHOWN = 4  # alternatives that a finding points at

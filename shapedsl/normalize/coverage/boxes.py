@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from math import gcd, inf
 from typing import TypeAlias
 
-from ..ir import And, Or, Predicate, Variable
-from .comparisons import FALSE
-from .domains import Contradiction, Domain, Domains
-from .facts import is_fact_of
-from .intervals import EVERYTHING, Interval
-from .polynomial import Monomial, Terms, constant, scale, terms_interval
-from .propagate import propagate, residue_of
-from .rows import Apart, AtMost, Congruent, Equal, OneOf, Row, rows_of
+from ...ir import And, Or, Predicate, Variable
+from ..comparisons import FALSE
+from ..domains import Contradiction, Domain, Domains
+from ..facts import is_fact_of
+from ..intervals import EVERYTHING, Interval
+from ..polynomial import Monomial, Terms, constant, scale, terms_interval
+from ..propagate import propagate, residue_of
+from ..rows import Apart, AtMost, Congruent, Equal, OneOf, Row, rows_of
 
 Form: TypeAlias = "frozenset[tuple[Monomial, int]]"  # a polynomial without its constant
 
