@@ -194,6 +194,7 @@ class Engine:
                 raise
             except TooHard:
                 return self._without_model()
+            self.budget.spend(4 * self.first_bit)
             if self.confirm(model):
                 return model
             wrong = self.products.wrong(model)

@@ -17,15 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product as choices
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from .box import Box
-from .formula import EQ, GE, Formula, Monomial, Polynomial, atom, plus, satisfied, times, value_of
+from .formula import EQ, GE, Atom, Formula, Monomial, Polynomial, atom, plus, satisfied, times, value_of
 from .linear import Row
 from .obstructions import refute_by_residues, vanishing
-from .quotients import Rule, divided, reduced, rules_of
+from .quotients import Rule, divided, reduced, rules_of, substituted
 
 Model: TypeAlias = dict[Monomial, int]
+
+MOST_SUBSTITUTIONS: Final = 12  # at one node
 
 
 @dataclass(slots=True)
@@ -34,9 +36,11 @@ class Products:
 
     Attributes:
         box: What is assumed.
+        substitutes: Whether factors are replaced by what defines them. It makes more products.
     """
 
     box: Box
+    substitutes: bool = False
 
     def linear_rows(self, used: dict[Monomial, None]) -> list[Row]:
         """Returns rows for products of which a factor has one value, and for residues of products.
@@ -110,7 +114,19 @@ class Products:
             refute_by_residues(self.box, rules)
             for lemma, why in vanishing(self.box, rules):
                 found = self._add(lemma, why, model) or found
-        return found
+        return found or (self.substitutes and depth == 0 and self._substitute(rules))
+
+    def _substitute(self, rules: Sequence[Rule]) -> bool:
+        """Assumes what products of defined factors are, true in the model or not; returns whether that is new."""
+        known = {(constraint.terms, constraint.constant) for constraint in self.box.constraints}
+        before = len(self.box.constraints)
+        for lemma, why in substituted(self.box, rules):
+            if len(self.box.constraints) >= before + MOST_SUBSTITUTIONS:
+                break
+            if isinstance(lemma, Atom) and (lemma.terms, lemma.constant) not in known:
+                known.add((lemma.terms, lemma.constant))
+                self.box.assume(lemma, why)
+        return len(self.box.constraints) > before
 
     def _add(self, lemma: Formula, why: int, model: Model) -> bool:
         """Assumes ``lemma`` if ``model`` violates it; returns whether it does."""

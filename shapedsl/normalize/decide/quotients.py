@@ -14,12 +14,14 @@ from typing import Final, TypeAlias
 
 from .box import Box
 from .budget import TooHard
-from .formula import EQ, GE, NE, Formula, Polynomial, atom, every, plus, some
+from .formula import EQ, GE, NE, Formula, Polynomial, atom, every, plus, some, times
 
 Rule: TypeAlias = tuple[Polynomial, int, int]  # polynomial, op, why
 
 MOST_DIVISORS: Final = 64
 LARGEST_FACTORED: Final = 2**40
+MOST_PAIRS: Final = 12  # of a lower and an upper bound of a column that is to be eliminated
+HIGHEST_DEGREE: Final = 4  # of products that substitution makes
 
 
 def rules_of(box: Box) -> Iterator[Rule]:
@@ -74,7 +76,51 @@ def reduced(box: Box, rules: Sequence[Rule], name: str) -> list[Rule]:
             (plus(each[0], polynomial, -each[0][pivot] * factor), EQ, each[2] | why) if pivot in each[0] else each
             for each in pivots
         ]
+    rules = _without_others(box, rules, name)
     return [rule for rule in rules if any(rule[0]) and all(name in column for column in rule[0] if column)]
+
+
+def _without_others(box: Box, rules: list[Rule], name: str) -> list[Rule]:
+    """Eliminates columns that ``name`` does not divide from inequalities, where few rows have them.
+
+    ``0 <= B*X + r < B`` and ``0 <= r < B`` say ``-B < B*X < B``.
+    """
+    for column in dict.fromkeys(column for polynomial, _, _ in rules for column in polynomial if column):
+        if name in column:
+            continue
+        mine = [rule for rule in rules if column in rule[0]]
+        lows = [rule for rule in mine if rule[0][column] > 0]
+        highs = [rule for rule in mine if rule[0][column] < 0]
+        if len(lows) * len(highs) > MOST_PAIRS or any(rule[1] == EQ for rule in mine):
+            continue
+        box.budget.spend(4 * len(rules) + 8 * len(lows) * len(highs))
+        rules = [rule for rule in rules if column not in rule[0]]
+        for low, _, why in lows:
+            for high, _, reason in highs:
+                multiple = plus({}, low, -high[column])
+                rules.append((plus(multiple, high, low[column]), GE, why | reason))
+    return rules
+
+
+def substituted(box: Box, rules: Sequence[Rule]) -> Iterator[tuple[Formula, int]]:
+    """Yields what products are whose factors equalities define: where ``B == C*p``, ``B*q == C*p*q``."""
+    for polynomial, op, why in rules:
+        if op != EQ or len(polynomial) > 3:
+            continue
+        for column, value in polynomial.items():
+            if (
+                len(column) != 1
+                or abs(value) != 1
+                or any(column[0] in other for other in polynomial if other != column)
+            ):
+                continue
+            rest = {other: -factor * value for other, factor in polynomial.items() if other != column}
+            for product in list(box.products):
+                if column[0] in product and len(product) + max(map(len, rest), default=0) <= HIGHEST_DEGREE:
+                    at = product.index(column[0])
+                    expanded = times({product[:at] + product[at + 1 :]: 1}, rest)
+                    box.budget.spend(8)
+                    yield atom(EQ, plus({product: 1}, expanded, -1)), why
 
 
 def divided(box: Box, rule: Rule, name: str) -> Iterator[tuple[Formula, int]]:

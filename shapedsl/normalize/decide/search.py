@@ -18,7 +18,7 @@ from .budget import Budget, OutOfBudget, TooHard
 from .clash import Clash
 from .engine import Engine
 from .formula import EQ, GE, Formula, Monomial, atom
-from .translate import Translation, translate
+from .translate import Power, Translation, translate
 from .verdict import Unknown
 
 WORK = 300_000  # units of `Budget`; about 100 ms
@@ -89,37 +89,83 @@ def _search(translations: Sequence[Translation], kinds: Mapping[str, VariableKin
         Clash: There are none.
         TooHard: Neither was found.
     """
-    names = list(dict.fromkeys(name for translation in translations for name in translation.names))
+    question = _Question(translations, kinds)
     budget.spend(20 * len(translations) + 10)
-    definitions: dict[str, Formula] = {}
-    assumptions: list[tuple[Formula, int]] = []
+    try:
+        return question.sizes(budget)
+    except Clash as clash:
+        if not clash.why & question.pretended:
+            raise
+    question.singles.clear()
+    question.sizes(budget)
+    raise TooHard  # with one dim each there are no sizes; with other numbers of dims none were looked for
 
-    def confirm(model: Mapping[Monomial, int]) -> bool:
-        sizes = {name: model.get((name,), 0) for name in names}
-        budget.spend(4 * len(translations))
+
+class _Question:
+    """The predicates of one group, as formulas.
+
+    Attributes:
+        translations: What the predicates mean.
+        names: Their variables.
+        assumptions: Formulas with the bits of the predicates that they come from.
+        powers: Fresh variables that are powers.
+        pretended: The bit of what is pretended, so that sizes can be found: that a variadic has one dim.
+        singles: What is pretended.
+    """
+
+    def __init__(self, translations: Sequence[Translation], kinds: Mapping[str, VariableKind]) -> None:
+        self.translations = translations
+        self.names = list(dict.fromkeys(name for translation in translations for name in translation.names))
+        self.powers: dict[str, Power] = {}
+        self.pretended = 1 << len(translations)
+        self.singles: list[tuple[Formula, int]] = []
+        self.assumptions: list[tuple[Formula, int]] = []
+        natural = {name for name in self.names if kinds.get(name) not in (None, VariableKind.INT)}
+        definitions: dict[str, Formula] = {}
+        for bit, translation in enumerate(translations):
+            definitions.update(translation.definitions)
+            self.powers.update(translation.powers)
+            self.assumptions.append((translation.formula, 1 << bit))
+            for of_all, name in translation.variadic.items():
+                self.singles.append((atom(EQ, {(of_all,): 1, (name,): -1}), self.pretended))
+                if name in natural:
+                    definitions[of_all] = atom(GE, {(of_all,): 1})
+        self.assumptions += [(formula, 0) for formula in definitions.values()]
+        self.assumptions += [(atom(GE, {(name,): 1}), 0) for name in self.names if name in natural]
+
+    def sizes(self, budget: Budget) -> dict[str, int]:
+        """Returns sizes that satisfy all predicates: first without what is costly, then with it.
+
+        Raises:
+            Clash: There are none.
+            TooHard: Neither was found.
+        """
+        if not any(translation.nonlinear for translation in self.translations):
+            return self.named(self.engine(budget).run([*self.assumptions, *self.singles]))
+        first = Budget(budget.left * 3 // 5)
+        budget.left -= first.left
         try:
-            return all(holds(translation.written, sizes) for translation in translations)
+            return self.named(self.engine(first).run([*self.assumptions, *self.singles]))
+        except TooHard:
+            pass
+        finally:
+            budget.left += max(0, first.left)
+        engine = self.engine(budget)
+        engine.products.substitutes = True
+        return self.named(engine.run([*self.assumptions, *self.singles]))
+
+    def engine(self, budget: Budget) -> Engine:
+        """Returns an engine that has not yet assumed anything."""
+        return Engine(budget, self.confirm, len(self.translations) + 1, self.powers)
+
+    def confirm(self, model: Mapping[Monomial, int]) -> bool:
+        """Returns whether ``model`` satisfies the predicates as they were written."""
+        sizes = self.named(model)
+        try:
+            return all(holds(translation.written, sizes) for translation in self.translations)
         except ZeroDivisionError:
             return False
 
-    pretended = 1 << len(translations)  # that a variadic has one dim: then sizes can be found
-    engine = Engine(budget, confirm, len(translations) + 1)
-    singles: list[tuple[Formula, int]] = []
-    for bit, translation in enumerate(translations):
-        definitions.update(translation.definitions)
-        engine.powers.update(translation.powers)
-        assumptions.append((translation.formula, 1 << bit))
-        for of_all, name in translation.variadic.items():
-            singles.append((atom(EQ, {(of_all,): 1, (name,): -1}), pretended))
-            if kinds.get(name) not in (None, VariableKind.INT):
-                definitions[of_all] = atom(GE, {(of_all,): 1})
-    assumptions += [(formula, 0) for formula in definitions.values()]
-    assumptions += [(atom(GE, {(name,): 1}), 0) for name in names if kinds.get(name) not in (None, VariableKind.INT)]
-    try:
-        model = engine.run([*assumptions, *singles])
-    except Clash as clash:
-        if clash.why & pretended:
-            Engine(budget, confirm, len(translations) + 1, engine.powers).run(assumptions)
-            raise TooHard from None
-        raise
-    return {name: model.get((name,), 0) for name in names}
+    def named(self, model: Mapping[Monomial, int]) -> dict[str, int]:
+        """Returns the sizes in ``model``."""
+        return {name: model.get((name,), 0) for name in self.names}

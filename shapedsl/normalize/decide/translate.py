@@ -35,6 +35,7 @@ from .formula import (
     Monomial,
     Polynomial,
     atom,
+    columns,
     constant,
     every,
     plus,
@@ -76,6 +77,7 @@ class Translation:
         definitions: By fresh variable, what defines it.
         powers: Fresh variables that are powers.
         variadic: Fresh variables that are the product, minimum or maximum of a variadic's dims, and its name.
+        nonlinear: Whether it speaks of products.
     """
 
     written: Predicate
@@ -84,6 +86,7 @@ class Translation:
     definitions: Mapping[str, Formula]
     powers: Mapping[str, Power]
     variadic: Mapping[str, str]
+    nonlinear: bool
 
 
 @lru_cache(maxsize=20_000)
@@ -97,9 +100,14 @@ def translate(predicate: Predicate) -> Translation:
         formula = translator.formula(predicate, True)
     except TooLarge:  # without it, refutations are still right; sizes are confirmed anyway
         translator, formula = _Translator(), TRUE
-    names = tuple(dict.fromkeys(free_vars(predicate)))
     return Translation(
-        of_one_dim(predicate), names, formula, translator.definitions, translator.powers, translator.variadic
+        of_one_dim(predicate),
+        tuple(dict.fromkeys(free_vars(predicate))),
+        formula,
+        translator.definitions,
+        translator.powers,
+        translator.variadic,
+        any(len(column) > 1 for column in columns([formula, *translator.definitions.values()])),
     )
 
 
