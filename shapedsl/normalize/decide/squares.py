@@ -8,6 +8,7 @@ Before, and after::
     x*x - 5*x + 4 >= 0         x <= 1 or x >= 4         one variable: any degree
     x*x == 49                  x == -7 or x == 7
     x*x == 2*y*y               x == 0 and y == 0        no square is twice a square
+    x*x*x >= 8*y*y*y           x >= 2*y
     x*x - y*y == 7             x - y == 1 and x + y == 7, or …
     x*y == x + y + 5           x - 1 == 1 and y - 1 == 6, or …
     x*y - 3*x >= 0             x == 0, or x >= 1 and y - 3 >= 0, or …
@@ -48,6 +49,9 @@ def solved(unsolved: Atom) -> Formula | None:
     shared = _common_factor(unsolved)
     if shared:
         return _factored(unsolved, shared)
+    powers = _powers(unsolved)
+    if powers is not None:
+        return powers
     if unsolved.op == EQ:
         if len(names) == 2:
             found = _binary(unsolved, names[0], names[1])
@@ -268,6 +272,44 @@ def _binary(unsolved: Atom, x: str, y: str) -> Formula | None:
 
 def _sum(x: str, a: int, y: str, b: int, number: int) -> Polynomial:
     return {monomial: value for monomial, value in (((x,), a), ((y,), b), ((), number)) if value}
+
+
+def _powers(unsolved: Atom) -> Formula | None:
+    """Solves ``a * x**n`` compared with ``b * y**n``."""
+    if len(unsolved.terms) != 2 or unsolved.constant:
+        return None
+    (first, a), (second, b) = unsolved.terms
+    degree = len(first)
+    if degree != len(second) or len(set(first)) != 1 or len(set(second)) != 1 or first == second:
+        return None
+    if a < 0 < b:
+        first, second, a, b = second, first, b, a
+    if a < 0 or b > 0:
+        return None  # both are of one sign
+    # a * x**n against -b * y**n, with a and -b coprime
+    p, q = _root_of(a, degree), _root_of(-b, degree)
+    if p is None or q is None:  # no power is such a multiple of another
+        zero = every([atom(EQ, {(first[0],): 1}), atom(EQ, {(second[0],): 1})])
+        return zero if unsolved.op == EQ else None
+    x: Polynomial = {(first[0],): p}
+    y: Polynomial = {(second[0],): q}
+    less, more = plus(x, y, -1), plus(x, y)
+    if degree % 2:
+        return atom(unsolved.op, less)
+    if unsolved.op == EQ:
+        return some([atom(EQ, less), atom(EQ, more)])
+    above = every([atom(GE, less), atom(GE, more)])
+    below = every([atom(GE, plus({}, less, -1)), atom(GE, plus({}, more, -1))])
+    return some([above, below])
+
+
+def _root_of(number: int, degree: int) -> int | None:
+    """Returns the root of a positive number, if it is an integer."""
+    low, high = 1, 1 << (number.bit_length() // degree + 1)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle**degree >= number else (middle + 1, high)
+    return low if low**degree == number else None
 
 
 # -------------------------------------------------------------------------------------- residues

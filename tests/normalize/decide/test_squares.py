@@ -123,6 +123,19 @@ def test_polynomials_of_one_variable_far_from_0() -> None:
         assert satisfied(simpler, {"x": x}) == ((x - roots[0]) * (x - roots[1]) * (x - roots[2]) >= 0)
 
 
+@pytest.mark.parametrize("degree", [2, 3, 4, 5])
+@pytest.mark.parametrize("op", [EQ, GE, NE])
+@pytest.mark.parametrize(("a", "b"), [(1, -1), (-1, 1), (1, -2), (3, -2), (1, -8), (-16, 1), (1, -32), (81, -16)])
+def test_powers(op: int, degree: int, a: int, b: int) -> None:
+    unsolved = atom(op, {("x",) * degree: a, ("y",) * degree: b})
+    assert isinstance(unsolved, Atom)
+    simpler = solved(unsolved)
+    if simpler is None:
+        assert op == GE
+        return
+    assert solutions(simpler, -7, 7, "xy") == solutions(unsolved, -7, 7, "xy")
+
+
 def test_divisors() -> None:
     for number in (1, 2, 97, 360, 1024, 999, 10007 * 10009):
         assert divisors_of(number) == sorted(
