@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from ..diagnostics import Fix, Report, Span
 from ..ir import (
@@ -50,6 +51,7 @@ from .decide import Unknown, find_sizes, minimal_core
 from .divisors import check_divisors
 from .domains import Contradiction, Domains
 from .facts import fact_of, is_fact_of
+from .intervals import Bound
 from .labels import cited, lines_of, listed, text_of
 from .near import is_broken_near, smallest_sizes
 from .predicates import may_divide, simplify_predicate
@@ -58,7 +60,10 @@ from .uses import sizes_of, sure_types
 
 WORK = 4_000  # of one question
 MOST_QUESTIONS = 24  # of one spec
+MOST_LOOKED_AT = 200_000  # constraints, in one spec: of thousands that have to do with each other not all are asked for
+MOST_TOGETHER = 100  # constraints that are decided about together
 MOST_NAMED = 3  # constraints that a headline names
+MOST_SHOWN = 8  # lines that something follows from
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ def report_redundant(found: Sequence[Redundant], fixes: Sequence[Fix | None], re
             by = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} other constraints"
             headline, label = f"{what} {'are' if plural else 'is'} implied by {by}", "implied"
         own = dict.fromkeys(note for c in each.constraints for note in c.notes)
-        others = lines_of(each.core, "so")
+        others = lines_of(each.core[:MOST_SHOWN], "so")
         report.warning(
             "redundant",
             headline,
@@ -222,10 +227,12 @@ class _Spec:
         entries: Its constraints, those that were written again too.
         predicates: Each in canonical form.
         names: The variables of each.
+        mentions: In which constraints each variable stands.
         usable: Whether others may follow from it: it holds in every call, and divides by nothing that may be 0.
         kept: Whether it stays.
         sure: The variables that every call has.
         questions: How many more may be decided.
+        effort: How many constraints may still be looked at, for all that is asked.
         model: Sizes that satisfy all of it, once they were looked for.
     """
 
@@ -233,10 +240,12 @@ class _Spec:
     entries: tuple[Constraint, ...]
     predicates: list[Predicate]
     names: list[frozenset[str]]
+    mentions: dict[str, list[int]]
     usable: list[bool]
     kept: list[bool]
     sure: frozenset[str]
     questions: int = MOST_QUESTIONS
+    effort: int = MOST_LOOKED_AT
     model: Mapping[str, int] | None = None
     searched: bool = False
     variadic: frozenset[str] = field(default_factory=frozenset[str])
@@ -254,11 +263,17 @@ class _Spec:
             and (c.origin is not Origin.DIM or (isinstance(c.predicate, Compare) and c.predicate.left in dims))
             for c, predicate in zip(entries, predicates, strict=True)
         ]
+        names = [frozenset(free_vars(c.predicate)) for c in entries]
+        mentions: dict[str, list[int]] = {}
+        for at, mine in enumerate(names):
+            for name in mine:
+                mentions.setdefault(name, []).append(at)
         return _Spec(
             signature,
             entries,
             predicates,
-            [frozenset(free_vars(c.predicate)) for c in entries],
+            names,
+            mentions,
             usable,
             [True] * len(entries),
             frozenset(name for size in sizes for name in free_vars(size)),
@@ -294,30 +309,43 @@ class _Spec:
         predicate = self.predicates[at]
         if predicate == TRUE:
             return True
+        if self.effort < 0:
+            return False
         given = self._given(at, without)
         fact = fact_of(predicate)
-        if fact is not None and all(fact_of(self.predicates[other]) is not None for other in given):
-            return self._says(given, predicate)
+        if fact is not None:
+            facts = [other for other in given if fact_of(self.predicates[other]) is not None]
+            said = self._says(facts, predicate)
+            if said or len(facts) == len(given):
+                return said
         if not self.variadic.isdisjoint(self.names[at]) or self._is_broken_alone(at, given):
             return False
-        if self.questions <= 0:
+        if self.questions <= 0 or len(given) > MOST_TOGETHER:
             return False
         self.questions -= 1
         kept = [self.predicates[other] for other in given]
-        return find_sizes(self._variables(at, given), [*kept, Not(predicate)], work=WORK) is None
+        if find_sizes(self._variables(at, given), [*kept, Not(predicate)], work=WORK) is not None:
+            return False
+        return fact is None or fact[1].low == -inf or self._is_seen(fact[0], fact[1].low, kept)
 
     def core(self, at: int) -> tuple[int, ...]:
         """Returns what the constraint ``at`` follows from, without any of which it does not."""
-        given = sorted(self._given(at, (at,)), key=lambda other: (self._rank(other), other))
-        if self.predicates[at] == TRUE:
+        predicate = self.predicates[at]
+        if predicate == TRUE:
             return ()
-        asked = Not(self.predicates[at])
-        found = minimal_core(
-            self._variables(at, given), [asked, *(self.predicates[other] for other in given)], work=WORK
-        )
-        if found is None:
+        given = sorted(self._given(at, (at,)), key=lambda other: (self._rank(other), other))
+        fact = fact_of(predicate)
+        facts = [other for other in given if fact is not None and fact_of(self.predicates[other]) is not None]
+        if fact is not None and self._says((), predicate):
+            return ()
+        alone = next((other for other in facts if self._says((other,), predicate)), None)
+        if alone is not None:
+            return (alone,)
+        if len(given) > MOST_TOGETHER:
             return tuple(given)
-        return tuple(given[position - 1] for position in found if position)
+        asked = [Not(predicate), *(self.predicates[other] for other in given)]
+        found = minimal_core(self._variables(at, given), asked, work=WORK)
+        return tuple(given) if found is None else tuple(given[position - 1] for position in found if position)
 
     def _rank(self, at: int) -> int:
         return (Origin.WHERE, Origin.DECLARED, Origin.DIM).index(self.entries[at].origin)
@@ -330,27 +358,29 @@ class _Spec:
         """Returns what the constraint ``at`` may follow from: only what shares variables with it, maybe through others."""
         level, mine = self.entries[at].level, self.names[at]
         allowed = mine | self.sure if mine.isdisjoint(self.variadic) else mine
-        rest = [
-            other
-            for other, names in enumerate(self.names)
-            if self.kept[other]
-            and self.usable[other]
-            and other != at
-            and other not in without
-            and self.entries[other].level <= level
-            and names <= allowed
-            and (names.isdisjoint(self.variadic) or names == mine)
-        ]
-        reached: set[str] = set(mine)
-        found: list[int] = []
-        moved = True
-        while moved:
-            moved = False
-            for other in rest:
-                if other not in found and not self.names[other].isdisjoint(reached):
-                    found.append(other)
-                    moved = moved or not self.names[other] <= reached
-                    reached |= self.names[other]
+        reached: set[str] = set()
+        found: set[int] = set()
+        todo = list(mine)
+        while todo:
+            name = todo.pop()
+            if name in reached:
+                continue
+            reached.add(name)
+            for other in self.mentions[name]:
+                names = self.names[other]
+                if (
+                    other not in found
+                    and self.kept[other]
+                    and self.usable[other]
+                    and other != at
+                    and other not in without
+                    and self.entries[other].level <= level
+                    and names <= allowed
+                    and (names.isdisjoint(self.variadic) or names == mine)
+                ):
+                    found.add(other)
+                    todo += names
+        self.effort -= len(found)
         return sorted(found)
 
     def _says(self, given: Iterable[int], fact: Predicate) -> bool:
@@ -368,6 +398,13 @@ class _Spec:
             return False
         return is_fact_of(domains, fact)
 
+    def _is_seen(self, name: str, low: Bound, kept: Sequence[Predicate]) -> bool:
+        """Returns whether the lower end of ``name``, if it is an int, can go: torch must be told of one (``negative-int``)."""
+        variable = self.signature.variable(name)
+        if variable is None or variable.kind is not VariableKind.INT:
+            return True
+        return propagate(self.signature.variables, kept).domain(name).low >= low
+
     def _is_broken_alone(self, at: int, given: Sequence[int]) -> bool:
         """Returns whether sizes near those of the whole spec satisfy ``given`` and not the constraint ``at``."""
         if not self.searched:
@@ -376,6 +413,7 @@ class _Spec:
         if self.model is None:
             return False
         kept = [self.predicates[other] for other in given]
+        self.effort -= 5 * len(kept)
         return is_broken_near(self.predicates[at], kept, self._variables(at, given), self.model)
 
 
@@ -385,7 +423,7 @@ def _sizes(signature: Signature, predicates: Sequence[Predicate]) -> Mapping[str
         easy = smallest_sizes(propagate(signature.variables, predicates), predicates)
     except Contradiction:
         return None
-    if easy is not None:
+    if easy is not None or len(predicates) > MOST_TOGETHER:
         return easy
     found = find_sizes(signature.variables, predicates, work=WORK)
     return None if isinstance(found, Unknown) else found

@@ -160,6 +160,20 @@ def test_deleting_a_name_would_change_which_defs_a_where_is_for() -> None:
     assert (diagnostic.message, diagnostic.fix) == ("`B >= 0` always holds", None)
 
 
+def test_another_file_may_need_what_a_file_declares() -> None:
+    of_file, of_class = found(
+        "dim A in [2, 64]\nwhere A >= 3\nclass N:\n    dim B in [2, 64]\n    where B >= 3\n    def f(x: Tensor[A, B]): ...\n"
+    )
+    assert of_file.fix is not None
+    assert of_class.fix is not None
+    assert (of_file.fix.safe, of_class.fix.safe) == (False, True)
+
+
+def test_thousands_of_constraints_are_no_matter(tmp_path: Path) -> None:
+    lines = "\n".join(f"    where A >= {number}, B <= A + {number}" for number in range(500))
+    assert headlines(f"def f(x: Tensor[A, B]):\n{lines}\n")
+
+
 def test_an_imported_file_has_other_readers(tmp_path: Path) -> None:
     (tmp_path / "common.shapes").write_text("dim A in [2, 64]\n")
     text = 'from "common.shapes" import A\nwhere A <= 32\ndef f(x: Tensor[A]): ...\n'

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ...diagnostics import Edit, Fix, Source
@@ -32,6 +32,8 @@ _COMPARATORS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 def deletions(source: Source, groups: Sequence[Sequence[Constraint]]) -> list[Fix | None]:
     """Returns, for each group of constraints, the fix that deletes it; None where there is none.
+
+    One that deletes what a file declares is not safe: another file may import it without what it follows from.
 
     Args:
         source: What was read.
@@ -105,7 +107,8 @@ class _Text:
     def fix(self, group: Sequence[Constraint]) -> Fix | None:
         """Returns what deletes ``group``."""
         if group[0].origin is Origin.DECLARED:
-            return self._declared(group)
+            fix = self._declared(group)
+            return replace(fix, safe=group[0].level is not Level.FILE) if fix is not None else None
         found = self._element(group)
         if found is None:
             return None
