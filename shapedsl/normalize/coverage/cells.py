@@ -261,7 +261,9 @@ def _near(cell: Cell, rivals: Iterable[Facts]) -> list[Facts] | None:
             mine = cell[name]
             if inside(mine, fact):
                 continue
-            if meet(mine, fact) is None:
+            if mine.high < fact.low or mine.low > fact.high:
+                break
+            if (fact.modulus > 1 or mine.modulus > 1) and meet(mine, fact) is None:
                 break
             left.append((name, fact))
         else:

@@ -26,7 +26,7 @@ from ...ir import (
 from ...ir.taking import asked_by
 from ...ir.variadic import expand_alternative, expand_constraint
 from ...ir.walk import free_vars, holds, map_sizes
-from ..facts import fact_of
+from ..facts import fact_of, is_fact_of
 from ..intervals import EVERYTHING, Interval
 from ..predicates import simplify_predicate, split
 from .boxes import Bounds, apart, bounds_of, truth
@@ -42,6 +42,7 @@ class Region:
         conditions: As they were written; see `ir.taking.Asked`.
         exact: Whether nothing else is asked.
         parts: The conditions in canonical form, split.
+        ties: Those of them that are no range or residue of one size.
         box: Around the sizes that are accepted and asked for; None where that is nothing.
         cells: What the parts say, where they speak of one size at a time; else None.
     """
@@ -50,18 +51,21 @@ class Region:
     conditions: tuple[Constraint, ...]
     exact: bool
     parts: tuple[Predicate, ...]
+    ties: frozenset[Predicate]
     box: Bounds | None
     cells: tuple[Cell, ...] | None
 
     def left_in(self, box: Bounds) -> tuple[Predicate, ...]:
         """Returns the parts that are not seen to hold all over ``box``: none if the region contains it."""
-        return tuple(part for part in self.parts if not truth(part, box))
+        return tuple(
+            part for part in self.parts if not is_fact_of(box, part) and not (part in self.ties and truth(part, box))
+        )
 
     def misses(self, box: Bounds) -> bool:
         """Returns whether it is seen that the region has nothing in common with ``box``."""
         if self.box is None or apart(self.box, box):
             return True
-        return any(truth(part, box) is False for part in self.parts)
+        return any(truth(part, box) is False for part in self.ties)
 
     def outside(self, box: Bounds) -> Predicate:
         """Returns that sizes of ``box`` are not in the region."""
@@ -140,7 +144,8 @@ def space_of(signature: Signature) -> Space:
         box = bounds_of(variables, [*parts, *mine])
         cells = cells_of(mine)
         known = None if cells is None else tuple(cells)
-        regions.append(Region(alternative, each.conditions, each.exact, mine, box, known))
+        ties = frozenset(part for part in mine if fact_of(part) is None)
+        regions.append(Region(alternative, each.conditions, each.exact, mine, ties, box, known))
     return Space(variables, given, parts, bounds_of(variables, parts), tuple(regions))
 
 
