@@ -205,3 +205,17 @@ def test_a_size_that_cannot_be_computed_is_found_without_a_call() -> None:
         1,
         "<stdin>:1:17: error[not-invertible] `A` cannot be computed from its only use\n",
     )
+
+
+CASES = "def f(x: Tensor[B]):\n    case small: B <= 8\n    case four: B == 4\n"
+
+
+def test_cases_are_compared_and_count_only_under_strict() -> None:
+    result = run("check", "--format", "json", "-", text=CASES)
+    assert result.exit_code == 0
+    findings = {each["code"]: each for each in json.loads(result.output)["diagnostics"]}
+    assert set(findings) == {"unreachable-case", "case-gap"}
+    assert findings["case-gap"]["witness"] == {"B": 9}
+    assert run("check", "--strict", "-", text=CASES).exit_code == 1
+    assert run("check", "--strict", "-", text=CASES + "    otherwise\n").exit_code == 1
+    assert run("check", "--strict", "-", text=CASES.replace("four: B == 4", "rest: B > 8")).exit_code == 0
