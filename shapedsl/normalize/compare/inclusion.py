@@ -26,7 +26,7 @@ from typing import Final
 from ...diagnostics import Span
 from ...ir import COMPARISONS, And, Apply, Compare, Const, Or, Predicate, Size, Static, Var, Variable, VariableKind
 from ...ir.operators import PROD
-from ...ir.walk import evaluate, map_sizes, substitute, substitute_size
+from ...ir.walk import evaluate, free_vars, map_sizes, substitute, substitute_size
 from ...ir.write import write_dim, write_predicate
 from ..comparisons import TRUE
 from ..decide import Proved, Refuted, Unknown
@@ -119,7 +119,8 @@ def _definitions(accepted: Places, by: Places, asker: Asker) -> dict[str, Size] 
     if isinstance(solved, str):
         return solved
     for name, size in solved.items():
-        found.setdefault(name, substitute_size(size, accepted.sizes))
+        if all(place in accepted.sizes for place in free_vars(size)):
+            found.setdefault(name, substitute_size(size, accepted.sizes))
     missing = [name for name in missing if name not in found]
     return f"`{missing[0]}` cannot be computed" if missing else found
 
