@@ -36,6 +36,10 @@ from .test_lower import lowered, shown
         ("cdiv(B, 8)", "B % 8 == 0", "", "B = 8 * (B+7)//8"),
         ("3 * (B // 2)", "B % 2 == 0", "3*(B//2) % 3 == 0", "B = 2 * 3*(B//2) // 3"),
         ("(A + B) // 8, A", "(A + B) % 8 == 0", "A <= 8 * (A+B)//8", "A = A; B = 8 * (A+B)//8 - A"),
+        # a floor whose dividend moves by more than the divisor: the least that gives it
+        ("3 * B // 2", "", "B+B//2 == (2 * B+B//2 + 2) // 3 + (B+B//2 + 1) // 3", "B = (2 * B+B//2 + 2) // 3"),
+        ("(2 * B + 1) // 3", "B % 2 == 1", None, "B = 2 * (3 * (2*B+1)//3 // 4) + 1"),
+        ("(20 - 4 * B) // 3", "", None, "B = 5 - (3 * 6-B-B//3 + 2) // 4"),
         # a floor by a size that leaves no rest
         ("B // S, S", "S >= 1, B % S == 0", None, "B = B//S * S; S = S"),
         # quotient and rest of one size

@@ -10,7 +10,7 @@ After::
 
     B is u // S              u % S == 0
     A is u // N              B == u % N, which is the next equation
-    B is u // 2 * 2 % 3      u % 2 == 0, since 3 divides 3 * A
+    B is -(u // 2) % 3       u % 2 == 0, since 3 divides 3 * A
 
 The second is mixed radix: ``256 * A + 16 * B + C`` with ``B`` and ``C`` below 16 is solved from the left.
 
@@ -140,6 +140,43 @@ def modular(row: Row, given: Given) -> Found | None:
         exact = Compare(COMPARISONS["=="], Apply(OPERATORS["%"], (build(known), Const(common))), Const(0))
         return Found(name, Quotient(add(value, _number(int(domain.low)))), exact=exact if common > 1 else None)
     return None
+
+
+def ceiling(row: Row, definitions: Mapping[str, Quotient], given: Given) -> Found | None:
+    """Returns the variable under the one floor in ``row``, if the dividend moves by at least the divisor.
+
+    ``3 * B // 2 == u`` has one solution at most: the least ``B`` with ``3 * B >= 2 * u``. That there is one is for
+    the equation itself to say.
+    """
+    floors = [monomial for monomial in row.unknowns if variable_of(monomial) is None]
+    match floors:
+        case [(Apply(op=op, args=(dividend, Const(value=by))),)] if op.name == "//" and by > 0:
+            factor = row.unknowns[floors[0]]
+        case _:
+            return None
+    try:
+        polynomial = terms(dividend)
+        for monomial, coefficient in row.unknowns.items():  # B + B // 2 is 3 * B // 2
+            if monomial != floors[0]:
+                if coefficient % factor:
+                    return None
+                polynomial = add(polynomial, {monomial: coefficient // factor * by})
+        variables = [m for m in polynomial if unknown_in(m, definitions)]
+        name = variable_of(variables[0]) if len(variables) == 1 else None
+        if name is None:
+            return None
+        domain = given.domains.domain(name)
+        step = polynomial.pop(variables[0]) * domain.modulus  # the variable is modulus * t + residue
+        if abs(step) < by:
+            return None
+        rest = translate(add(polynomial, _number(step // domain.modulus * domain.residue)), definitions)
+        quotient = scale(terms(reduced(row.known, factor).size), by * rest.denominator)
+        # step * t + rest is in [quotient, quotient + by)
+        bound = Apply(OPERATORS["//"], (build(add(rest.numerator, quotient, -1)), Const(abs(step) * rest.denominator)))
+        times = scale(terms(bound), -1 if step > 0 else 1)
+    except TooLarge:
+        return None
+    return Found(name, Quotient(add(scale(times, domain.modulus), _number(domain.residue))))
 
 
 def quotients(

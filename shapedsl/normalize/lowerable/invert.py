@@ -29,7 +29,7 @@ from ...ir import Compare, Const, Predicate, Var
 from ..algebra import TooLarge, difference
 from ..intervals import interval_of
 from ..polynomial import Monomial, Terms, build, constant
-from .division import Found, divided, modular, quotients
+from .division import Found, ceiling, divided, modular, quotients
 from .equations import Equation, row_of, variable_of
 from .given import Given
 from .hermite import Row, determined
@@ -112,7 +112,7 @@ class _Search:
         return found
 
     def division(self) -> bool:
-        """A rest that is smaller than a divisor first; a step in which the rest of an equation moves after that."""
+        """Divides by a factor first; then takes what one equation tells by its steps."""
         rows = list(self._rows([*self.equations, *self._stated]))
         for equation, row in rows:
             found = divided(row, self.definitions, self.given, self._box)
@@ -122,7 +122,11 @@ class _Search:
             if found.rest is not None:
                 self.equations.append(found.rest)
             return self._define(found)
-        return any((found := modular(row, self.given)) is not None and self._define(found) for _, row in rows)
+        for _, row in rows:
+            found = modular(row, self.given) or ceiling(row, self.definitions, self.given)
+            if found is not None:
+                return self._define(found)
+        return False
 
     def open(self) -> bool:
         """Opens what only proofs can, once, in all equations."""
