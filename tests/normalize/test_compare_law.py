@@ -275,7 +275,7 @@ def versions(draw: st.DrawFn) -> tuple[Signature, Signature, list[Call]]:
     return old, new, [call(draw, among(draw, (old, new))) for _ in range(6)]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(versions())
 def test_agrees_with_checks(drawn: tuple[Signature, Signature, list[Call]]) -> None:
     old, new, calls = drawn
@@ -296,7 +296,7 @@ def test_agrees_with_checks(drawn: tuple[Signature, Signature, list[Call]]) -> N
             assert relation in ("wider", "incomparable", "unknown"), _shown(old, new, given_call)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(signatures(cases=True), signatures(cases=True))
 def test_any_two_can_be_compared(old: Signature, new: Signature) -> None:
     forth, back = compare(old, new), compare(new, old)
@@ -305,7 +305,7 @@ def test_any_two_can_be_compared(old: Signature, new: Signature) -> None:
         assert back.relation.value == opposite.get(forth.relation.value, forth.relation.value)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(signatures(cases=True))
 def test_a_copy_is_equal(spec: Signature) -> None:
     found = compare(spec, replace(spec, doc="another"))

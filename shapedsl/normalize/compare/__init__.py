@@ -36,7 +36,7 @@ def compare(old: Signature, new: Signature, *, work: int = WORK) -> Compared:
         new: Resolved.
         work: How hard to try, for each question.
     """
-    if old == new and (old.doc, old.span) == (new.doc, new.span):
+    if old == new and old.doc == new.doc:
         return Compared(Relation.EQUAL)
     pairing = pair(old, new)
     first = replace(old, params=tuple(replace(old_param, name=now.name) for old_param, now in pairing.pairs))

@@ -22,7 +22,7 @@ it, if they cover as many parts as one constraint speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
@@ -30,24 +30,18 @@ from types import SimpleNamespace
 from typing import Final, TypeAlias
 
 from ...ir import (
-    And,
     AnyType,
-    Apply,
     Attribute,
     Compare,
     Const,
-    Dim,
     Ellipsis,
     Item,
     MappingType,
     NoneType,
-    Not,
     ObjectType,
     OptionalType,
-    Or,
     Param,
     Path,
-    Predicate,
     Rest,
     ScalarType,
     SequenceType,
@@ -57,10 +51,9 @@ from ...ir import (
     Var,
     Variadic,
 )
-from ...ir.operators import PROD
-from ...ir.walk import free_vars, scalar_sizes, tensor_dims
-from ..components import components
+from ...ir.walk import free_vars, tensor_dims
 from ..decide import range_of
+from .reach import multiplies, parts_of_a_question
 
 MOST: Final = 480  # structures; each takes a few milliseconds
 _REPEATS: Final = (0, 1, 2)
@@ -127,7 +120,7 @@ class Structures:
         self._builds: list[tuple[str, Build]] = []
         self._sides = self.old, self.new
         self._open: set[int] = set()
-        self._most_dims = _DIMS_MULTIPLIED if _multiplies(self.old) or _multiplies(self.new) else _DIMS
+        self._most_dims = _DIMS_MULTIPLIED if multiplies(self.old) or multiplies(self.new) else _DIMS
         for old, new in zip(self.old.params, self.new.params, strict=True):
             self._builds.append((new.name, self._param(old, new)))
 
@@ -384,36 +377,6 @@ class _Run:
     tied: bool = False
 
 
-def _multiplies(signature: Signature) -> bool:
-    """Whether `prod` stands over a variadic."""
-    starred = {variable.name for variable in signature.variables if variable.variadic}
-    nodes = [*(c.predicate for c in signature.constraints), *(d for p in signature.params for d in _sizes(p.type))]
-    return any(name in starred for node in nodes for name in _products(node))
-
-
-def _sizes(type_: Type) -> Iterator[Dim]:
-    yield from tensor_dims(type_)
-    yield from scalar_sizes(type_)
-
-
-def _products(node: Dim | Predicate) -> Iterator[str]:
-    """Yields the names that `prod` multiplies."""
-    match node:
-        case Apply(op=op, args=args):
-            for arg in args:
-                yield from free_vars(arg) if op is PROD else _products(arg)
-        case Compare(left=left, right=right):
-            yield from _products(left)
-            yield from _products(right)
-        case And(args=parts) | Or(args=parts):
-            for part in parts:
-                yield from _products(part)
-        case Not(arg=part):
-            yield from _products(part)
-        case _:
-            pass
-
-
 def _present(type_: Type | None) -> Type | None:
     """Returns the type of what is there; None if it is None, or anything."""
     if isinstance(type_, OptionalType):
@@ -430,20 +393,3 @@ def _item(type_: SequenceType, at: int) -> Type | None:
 
 def _takes_none(type_: Type | None) -> bool:
     return type_ is None or isinstance(type_, (AnyType, NoneType, OptionalType))
-
-
-def parts_of_a_question(signatures: Sequence[Signature]) -> int:
-    """Returns how many parts of a call one question can speak of: the one it is asked of, and one a variable.
-
-    A variable that only a system of dims gives (``A + B``, ``A - B``) needs all dims of the system.
-    """
-    most = 0
-    for signature in signatures:
-        dims = [dim for param in signature.params for dim in _sizes(param.type)]
-        joint = [dim for dim in dims if len(set(free_vars(dim))) > 1]
-        systems = {name: members for members in components(joint) for at in members for name in free_vars(joint[at])}
-        for node in (*dims, *(constraint.predicate for constraint in signature.constraints)):
-            names = set(free_vars(node))
-            together = {id(systems[name]): len(systems[name]) + 1 for name in names if name in systems}
-            most = max(most, sum(together.values()) + sum(name not in systems for name in names))
-    return 1 + most
