@@ -30,6 +30,7 @@ DEEPEST: Final = 40  # inexact eliminations inside each other
 MOST_ROWS: Final = 600
 MOST_PAIRS: Final = 400  # of a lower and an upper bound of one column
 MOST_SPLINTERS: Final = 400
+ENOUGH: Final = 12  # equalities to choose from
 
 
 def solve(
@@ -197,13 +198,7 @@ class _System:
 
     def solve_equality(self) -> None:
         """Solves the simplest equality for the column with the smallest coefficient."""
-        best = 0
-        if len(self.equalities) > 1:
-            self.budget.spend(len(self.equalities))
-            best = min(
-                range(len(self.equalities)),
-                key=lambda at: (min(map(abs, self.equalities[at][0].values())), len(self.equalities[at][0])),
-            )
+        best = self.simplest_equality()
         terms, constant, why = self.equalities.pop(best)
         if len(terms) == 1:
             ((column, value),) = terms.items()  # value is 1 or -1
@@ -232,6 +227,18 @@ class _System:
             expression[fresh] = 1
             self.equalities.append((terms, constant, why))
         self.substitute(column, expression, -sign * (constant // smallest), why if smallest == 1 else 0)
+
+    def simplest_equality(self) -> int:
+        """Returns where the equality with the smallest coefficient is; of many only as many as it takes to find a 1."""
+        best, rank = 0, (1 << 300, 0)
+        for at, (terms, _, _) in enumerate(self.equalities):
+            self.budget.spend()
+            mine = min(map(abs, terms.values())), len(terms)
+            if mine < rank:
+                best, rank = at, mine
+            if at >= ENOUGH and rank[0] == 1:
+                break
+        return best
 
     def substitute(self, column: Column, expression: Terms, constant: int, why: int) -> None:
         """Replaces ``column`` everywhere; it is gone then."""

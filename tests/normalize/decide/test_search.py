@@ -109,6 +109,13 @@ def test_a_shuffled_chain(length: int) -> None:
     assert isinstance(sizes_or_core((), [*given, predicate(f"v0 > v{length - 1}")], work=budget), dict)
 
 
+def test_a_chain_of_equalities() -> None:
+    links = [f"x{at} == x{at + 1} + 1" for at in range(500)]
+    random.Random(0).shuffle(links)
+    assert isinstance(sizes_or_core((), predicates(", ".join([*links, "x500 >= 0"]))), dict)
+    assert len(core(", ".join([*links, "x0 < 500", "x500 >= 0"]))) == 502
+
+
 def cases(count: int, gap: bool) -> list[Predicate]:
     """Returns what no case takes, where ``count`` cases split a box of four sizes, but for one point if ``gap``."""
     rng = random.Random(count)
