@@ -260,6 +260,10 @@ class _Translator:
             self.defined.append(atom(NE, divisor))
             return whole, rest
         text = f"{_text(rest)} | {_text(divisor)}"
+        if len(divisor) > 1:  # as one variable it is a factor that bounds and lemmas know
+            name = f"⌊{_text(divisor)}⌋"
+            self.definitions[name] = atom(EQ, plus(divisor, {(name,): 1}, -1))
+            divisor = {(name,): 1}
         quotient: Polynomial = {(f"⌊{text}⌋",): 1}
         remainder: Polynomial = {(f"⌊{text} %⌋",): 1}
         self.definitions[f"⌊{text}⌋"] = atom(EQ, plus(plus(rest, times(divisor, quotient), -1), remainder, -1))
