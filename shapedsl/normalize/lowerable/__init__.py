@@ -3,7 +3,8 @@
 The torch writer decides nothing, so everything is decided here, one step a module:
 
 1. `known`: static sizes, pinned and equal variables leave; `slots`: what is left are the distinct sizes.
-2. `invert`: each variable as a function of the slots; a derived slot is a fresh variable.
+2. `invert`: each variable as a function of the slots; a derived slot is a fresh variable. `base`: what the
+   derived ones are told in terms of.
 3. `translate`: every constraint over the slots, in integers.
 4. ranges and residues of the slots, by `propagate`; single-variable bounds go there.
 5. `assumptions`: what is left to tell; `consequences`: what torch does not conclude itself.
