@@ -90,9 +90,11 @@ def check(
     sound: list[Signature] = []
     wrong: list[Signature] = []
     for signature in module:
-        before = len(report)
-        normal_form(signature, report)
-        if any(d.severity is Severity.ERROR or d.code == "undecided" for d in report.diagnostics[before:]):
+        own = Report()  # one that several specs share is added once, and yet each of them is wrong
+        normal_form(signature, own)
+        for diagnostic in own:
+            report.add(diagnostic)
+        if any(d.severity is Severity.ERROR or d.code == "undecided" for d in own):
             wrong.append(signature)
             continue
         _solvable(signature, report)

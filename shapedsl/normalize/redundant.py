@@ -403,7 +403,10 @@ class _Spec:
         variable = self.signature.variable(name)
         if variable is None or variable.kind is not VariableKind.INT:
             return True
-        return propagate(self.signature.variables, kept).domain(name).low >= low
+        try:
+            return propagate(self.signature.variables, kept).domain(name).low >= low
+        except Contradiction:  # not found before: nothing is to be said of such a spec
+            return False
 
     def _is_broken_alone(self, at: int, given: Sequence[int]) -> bool:
         """Returns whether sizes near those of the whole spec satisfy ``given`` and not the constraint ``at``."""

@@ -154,6 +154,13 @@ def test_a_wrong_spec_may_need_what_it_shares() -> None:
     assert [diagnostic.code for diagnostic in report] == ["contradiction"]
 
 
+def test_a_contradiction_that_two_specs_share_makes_both_wrong() -> None:
+    report = Report()
+    text = "dim A in [0, 0]\nwhere A >= 1, A >= 0\ndef f(x: Tensor[A]): ...\ndef g(x: Tensor[A]): ...\n"
+    pipeline.check(Source("f.shapes", text), report)
+    assert [diagnostic.code for diagnostic in report] == ["contradiction"]
+
+
 def test_deleting_a_name_would_change_which_defs_a_where_is_for() -> None:
     text = "where A <= 4, B >= 0\ndef f(x: Tensor[A, B]): ...\ndef g(x: Tensor[A]): ...\n"
     (diagnostic,) = found(text)
