@@ -18,7 +18,7 @@ from ..decide import Refuted, Unknown, decide, find_sizes
 from .boxes import bounds_of
 from .cells import ANYTHING, Axis, Cell, TooManyCells, cell_in, cells_of, left_of, lowest, meet
 from .points import Points
-from .regions import Space
+from .regions import Space, satisfies
 
 MOST_UNANSWERED = 8  # questions that are asked in vain with full effort
 MOST_PIECES = 64  # that `decide` is asked about one by one
@@ -81,10 +81,16 @@ class Untaken:
                 for left in left_of(cell, chain(*filter(None, others)), better):
                     best = lowest(left)
                     if not smallest:
-                        return best
+                        return self._confirmed(best, parts, rivals)
         except TooManyCells:
             return Unknown("")
-        return best
+        return None if best is None else self._confirmed(best, parts, rivals)
+
+    def _confirmed(self, sizes: dict[str, int], parts: Sequence[Predicate], rivals: Sequence[int]) -> Found:
+        """Returns ``sizes`` if Python's integers confirm them."""
+        fit = self.space.accepts(sizes) and all(satisfies(part, sizes) for part in parts)
+        taken = any(self.space.regions[rival].asks(sizes) for rival in rivals)
+        return sizes if fit and not taken else Unknown("")
 
     def _whole(self, cells: Sequence[Cell]) -> Iterator[Cell]:
         """Yields ``cells`` with all names, and as the kinds allow."""
