@@ -29,6 +29,7 @@ from ..ir import (
     Var,
     Variadic,
 )
+from ..ir.taking import asked_by
 from ..ir.variadic import expand_alternative, expand_constraint
 from ..ir.walk import free_vars, holds
 from ..ir.write import write_predicate, write_signature
@@ -224,7 +225,9 @@ def _name(alternative: Alternative) -> str:
 def _bucket(bucket: Bucket) -> str:
     if bucket.members is None:
         plus = f" plus {bucket.residue}" if bucket.residue else ""
-        return f"{bucket.variable} rounded up to a multiple of {bucket.modulus}{plus}"
+        return (
+            f"{bucket.variable} {'' if bucket.pads is None else 'rounded up to '}a multiple of {bucket.modulus}{plus}"
+        )
     return f"{bucket.variable} in {{{', '.join(map(str, bucket.members))}}}{'' if bucket.pads is None else ' padded'}"
 
 
@@ -278,9 +281,7 @@ def _verdict(predicate: Predicate, sizes: Mapping[str, int]) -> bool | None:
 def _taken(signature: Signature, sizes: Mapping[str, int]) -> str:
     """Returns a sentence about the alternative that takes ``sizes``."""
     for number, alternative in enumerate(signature.alternatives, 1):
-        padded = {f"{bucket.variable}_pad" for bucket in alternative.buckets}
-        own = [c.predicate for c in alternative.constraints if padded.isdisjoint(free_vars(c.predicate))]
-        verdicts = [_verdict(predicate, sizes) for predicate in own]
+        verdicts = [_verdict(condition.predicate, sizes) for condition in asked_by(alternative).conditions]
         if False in verdicts:
             continue
         label = f"alternative {number}, {_name(alternative)}"
@@ -308,7 +309,8 @@ def _members(alternative: Alternative, sizes: Mapping[str, int]) -> dict[str, in
         size = sizes[bucket.variable]
         if bucket.members is None:
             modulus = bucket.modulus or 1
-            choices.append([size + (bucket.residue - size) % modulus])
+            missing = (bucket.residue - size) % modulus
+            choices.append([] if missing and bucket.pads is None else [size + missing])
         elif bucket.pads is None:
             choices.append([member for member in bucket.members if member == size])
         else:

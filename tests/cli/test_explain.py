@@ -211,3 +211,18 @@ def test_the_path_of_an_imported_file_is_plain(tmp_path: Path, monkeypatch: pyte
     output = run("explain", "sub/net.shapes").output
     assert "common.shapes:1" in output
     assert ".." not in output
+
+
+@pytest.mark.parametrize(
+    ("clause", "size", "words"),
+    [
+        ("bucket H multiple of 8", 12, "taken by alternative 2, otherwise"),  # without `pad`, multiples only
+        ("bucket H multiple of 8", 16, "taken by alternative 1, bucket: no padding"),
+        ("bucket H multiple of 8 pad x with 0", 12, "taken by alternative 1, bucket: pads H 12 → 16 (25% waste)"),
+        ("bucket H in {8, 16} pad x with 0", 17, "taken by alternative 2, otherwise"),
+        ("bucket H in {8, 16}", 12, "taken by alternative 2, otherwise"),
+    ],
+)
+def test_a_bucket_takes_what_it_asks_for(clause: str, size: int, words: str) -> None:
+    result = run("explain", "-", f"H={size}", text=f"def f(x: Tensor[H]):\n    {clause}\n    otherwise\n")
+    assert words in result.output

@@ -89,7 +89,8 @@ def test_variadics(rank: str, high: int | None) -> None:
 
 
 def test_each_dim_of_a_variadic() -> None:
-    facts = table("x: Tensor[*batch]", "rank batch = 2\n    dim *batch in [2, 40]\n    where prod(*batch) <= 10")["batch"]
+    clauses = "rank batch = 2\n    dim *batch in [2, 40]\n    where prod(*batch) <= 10"
+    facts = table("x: Tensor[*batch]", clauses)["batch"]
     assert (facts.low, facts.high) == (2, 5)  # the other one is 2 or more
 
 
