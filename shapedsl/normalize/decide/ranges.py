@@ -22,7 +22,7 @@ from math import gcd, inf
 
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var, Variable, VariableKind
 from ...ir.walk import evaluate, free_vars
-from .asking import find_sizes
+from .asking import sizes_or_core
 from .box import Box
 from .budget import Budget, TooHard
 from .clash import Clash
@@ -34,6 +34,7 @@ from .verdict import Range, Unknown
 
 FAR = 2**48  # an end beyond it that nobody declared is the end of int64, seen through an operator
 ITSELF = "~size"  # no variable is called so
+MOST_TIMES = 4  # the work for one question that all of them together may take
 MOST_DIVISORS = 6  # of a residue's modulus that are tried where the engine does not know
 
 
@@ -49,7 +50,7 @@ def range_of(
         work: How hard to try, for each question.
         cores: Whether `Range.low_core`, `Range.high_core` and `Range.residue_core` are wanted.
     """
-    question = _Question(tuple(variables), given, size, work)
+    question = _Question(tuple(variables), given, size, work, work * MOST_TIMES)
     try:
         low, high, modulus, residue = question.propagated()
     except Clash:
@@ -76,7 +77,8 @@ class _Question:
         variables: Their kinds count.
         given: What may be assumed.
         size: What is asked about.
-        work: How hard to try.
+        work: How hard to try, for one question.
+        left: What may still be used for all of them.
         values: What ``size`` was found to attain.
     """
 
@@ -84,6 +86,7 @@ class _Question:
     given: Sequence[Predicate]
     size: Size
     work: int
+    left: int
     values: set[int] = field(default_factory=set[int])
 
     def propagated(self) -> tuple[int | None, int | None, int, int]:
@@ -127,8 +130,13 @@ class _Question:
 
     def ask(self, *extra: Predicate) -> bool | None:
         """Returns whether ``size`` has a value where ``extra`` holds too, and keeps it; None if that is not known."""
-        found = find_sizes(self.variables, [*self.given, *extra], work=self.work)
-        if found is None:
+        allowance = min(self.work, self.left)
+        if allowance <= 0:
+            return None
+        spending = Budget(allowance)
+        found = sizes_or_core(self.variables, [*self.given, *extra], work=spending)
+        self.left -= allowance - spending.left
+        if isinstance(found, tuple):
             return False
         if isinstance(found, Unknown):
             return None
