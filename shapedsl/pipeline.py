@@ -114,11 +114,12 @@ def review(source: Source, sound: Sequence[Signature], wrong: Sequence[Signature
         wrong: The others; what they share with the sound ones may be needed.
         report: Receives the findings.
     """
-    from .normalize.redundant import find_redundant, report_redundant
+    from .normalize.redundant import find_redundant
 
     found = find_redundant(sound, wrong)
     if found:
         from .frontends.text.deletions import deletions
+        from .normalize.redundant_report import report_redundant
 
         report_redundant(found, deletions(source, [each.constraints for each in found]), report)
 

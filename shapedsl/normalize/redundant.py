@@ -28,11 +28,11 @@ constraint and no other. What is left is decided, with little work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from ..diagnostics import Fix, Report, Span
+from ..diagnostics import Report, Span
 from ..ir import (
     Compare,
     Const,
@@ -52,7 +52,6 @@ from .divisors import check_divisors
 from .domains import Contradiction, Domains
 from .facts import fact_of, is_fact_of
 from .intervals import Bound
-from .labels import cited, lines_of, listed, text_of
 from .near import is_broken_near, smallest_sizes
 from .predicates import may_divide, simplify_predicate
 from .propagate import propagate
@@ -62,8 +61,6 @@ WORK = 4_000  # of one question
 MOST_QUESTIONS = 24  # of one spec
 MOST_LOOKED_AT = 200_000  # constraints, in one spec: of thousands that have to do with each other not all are asked for
 MOST_TOGETHER = 100  # constraints that are decided about together
-MOST_NAMED = 3  # constraints that a headline names
-MOST_SHOWN = 8  # lines that something follows from
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,47 +103,6 @@ def find_redundant(signatures: Iterable[Signature], wrong: Iterable[Signature] =
             gone.append(place)
     gone = [place for place in gone if not any(spec.needs_divisors for spec, _ in place)]
     return _grouped(gone)
-
-
-def report_redundant(found: Sequence[Redundant], fixes: Sequence[Fix | None], report: Report) -> None:
-    """Adds ``redundant`` findings.
-
-    Args:
-        found: From `find_redundant`.
-        fixes: What deletes each of them, where that can be done.
-        report: Receives the findings.
-    """
-    for each, fix in zip(found, fixes, strict=True):
-        texts = list(dict.fromkeys(f"`{text_of(c)}`" for c in each.constraints))
-        what, plural = listed(texts), len(texts) > 1
-        if not each.core:
-            headline, label = f"{what} always {'hold' if plural else 'holds'}", "always holds"
-        elif not plural and [cited(c) for c in each.core] == texts:
-            headline, label = f"{what} is stated twice", "stated again"
-        else:
-            names = list(dict.fromkeys(cited(c) for c in each.core))
-            by = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} other constraints"
-            headline, label = f"{what} {'are' if plural else 'is'} implied by {by}", "implied"
-        own = dict.fromkeys(note for c in each.constraints for note in c.notes)
-        others = lines_of(each.core[:MOST_SHOWN], "so")
-        report.warning(
-            "redundant",
-            headline,
-            at=each.span,
-            label=label,
-            also=[*others, *(let for let in own if let not in others)],
-            note=list(_kinds(each)),
-            help=fix.description if fix is not None else "delete it",
-            fix=fix,
-        )
-
-
-def _kinds(each: Redundant) -> Iterator[str]:
-    """Yields which variables are sizes, where that alone is why a constraint always holds."""
-    for constraint in each.constraints if not each.core else ():
-        if simplify_predicate(constraint.predicate) != TRUE:
-            for name in dict.fromkeys(free_vars(constraint.predicate)):
-                yield f"{name} is a size, so {name} >= 0"
 
 
 # -------------------------------------------------------------------------------------- places
