@@ -52,6 +52,8 @@ def sizes_or_core(
     if not isinstance(found, Unknown) or units < WORK:
         return found
     consulted = smt.consulted(found, known, predicates, work=units)
+    if smt.enabled() and smt.installed():
+        budget.left -= units  # z3's work counts like the engine's
     return tuple(range(len(predicates))) if consulted is None else consulted
 
 

@@ -31,7 +31,7 @@ from ...ir.walk import holds
 from .verdict import Unknown
 
 SWITCH = "SHAPEDSL_SMT"
-LIMIT_OF_A_UNIT = 10  # of z3's resource units for one of ours; about as long
+LIMIT_OF_A_UNIT = 3  # of z3's resource units for one of ours; about as long
 LARGEST_POWER = 16
 HINT = "install shapedsl[smt] to ask z3"
 
@@ -80,7 +80,7 @@ def ask(
     known = tuple(variables)
     context = z3.Context()
     translation = _Translation(z3, context)
-    solver = z3.Solver(ctx=context)
+    solver = z3.SimpleSolver(ctx=context)  # the combined one may spend the limit twice
     solver.set("rlimit", work * LIMIT_OF_A_UNIT)
     solver.set("random_seed", 0)
     try:
