@@ -203,3 +203,22 @@ def test_a_branch_on_an_open_size_is_told_in_the_users_names() -> None:
 def test_options_that_the_spec_decides_are_refused() -> None:
     with pytest.raises(TypeError, match="tracing_mode"):
         make_fx(torch.relu, (ones(4, 3),), {}, rows(), tracing_mode="real")
+
+
+def test_operators_whose_kernels_want_numbers_are_traced_as_export_traces_them() -> None:
+    """A relative-position bias is shifted by padding, whose kernel in C++ cannot read a size of the spec."""
+
+    def shifted(q: Any, rel: Any) -> Any:
+        B, H, T, _ = q.shape
+        scores = torch.nn.functional.pad(torch.einsum("bhtd,ld->bhtl", q, rel), (0, 1))
+        flat = torch.nn.functional.pad(scores.reshape(B, H, 2 * T * T), (0, T - 1))
+        return flat.view(B, H, T + 1, 2 * T - 1)[:, :, :T, T - 1 :]
+
+    spec = sd.loads(
+        "def f(q: Tensor[B, H, T, D], rel: Tensor[2 * T - 1, D]):\n    where B >= 1, H >= 1, T >= 2, D >= 1\n"
+    )
+    graph = sd.make_fx(shifted, spec["f"])(torch.randn(2, 3, 4, 5), torch.randn(7, 5))
+    other = torch.randn(3, 2, 6, 4), torch.randn(11, 4)
+    assert torch.allclose(graph(*other), shifted(*other))
+    with pytest.raises(ShapeError):
+        graph(torch.randn(3, 2, 6, 4), torch.randn(12, 4))

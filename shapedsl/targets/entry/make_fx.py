@@ -53,6 +53,7 @@ def make_fx(
             ``unsupported-by-torch``: see `refuse_fake`, `refuse_unregistered` and `refuse_names`.
         TypeError: ``tracing_mode`` or ``dynamic_shapes`` is among the options: they are the spec's.
     """
+    from torch._dispatch.python import enable_python_dispatcher
     from torch.fx.experimental.proxy_tensor import make_fx as torch_make_fx
 
     from .graph_code import guard_graph  # torch's classes are its bases
@@ -69,9 +70,9 @@ def make_fx(
     options.setdefault("_allow_non_fake_inputs", True)  # parameters, and whatever else the target holds
     spec = _positional_spec(lowered, parameters)
     try:
-        graph = torch_make_fx(entry, tracing_mode="fake", dynamic_shapes=spec, **options)(
-            *distinct(tuple(bound.values()), target), ()
-        )
+        traced = torch_make_fx(entry, tracing_mode="fake", dynamic_shapes=spec, **options)
+        with enable_python_dispatcher():  # as `export` does; the kernels in C++ of `F.pad` and others want numbers
+            graph = traced(*distinct(tuple(bound.values()), target), ())
     except Exception as error:
         translated = trace_failure(error, lowered)
         if translated is None:
