@@ -77,11 +77,17 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
         source = Source(source.name, edited)
     if source.text != text:
         try:
-            write_file(Path(name), source.text)
+            write_file(Path(name), _mark(Path(name)) + source.text)
         except OSError as error:
             report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
             fixed = 0
     return specs, report, fixed
+
+
+def _mark(path: Path) -> str:
+    """Returns the byte-order mark that a file starts with, if it does."""
+    with path.open("rb") as file:
+        return "\ufeff" if file.read(3) == b"\xef\xbb\xbf" else ""
 
 
 def _helpful(

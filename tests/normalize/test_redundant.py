@@ -45,7 +45,12 @@ BODIES = {
     "all of the only line": ("where A >= 0, B >= 0, C + A >= 0,", "..."),
     "both lines": ("where A >= 0\n    where B >= 0", "..."),
     "one of two lines": ("where A <= 5\n    where A <= 6", "where A <= 5"),
-    "a line with a comment": ("where A <= 5\n    where A <= 6  # never", "where A <= 5"),
+    "a line with a comment": ("where A <= 5\n    where A <= 6  # never", "where A <= 5\n    # never"),
+    "the only line, with a comment": ("where A >= 0  # never", "...  # never"),
+    "a comment inside brackets": (
+        "where A <= 5\n    where (A  # never\n        <= 6)",
+        "where A <= 5\n    where (A  # never\n        <= 6)",
+    ),
     "a comment between": (
         "where A <= 5\n    # of B\n    where A <= 6\n    # of C",
         "where A <= 5\n    # of B\n    # of C",

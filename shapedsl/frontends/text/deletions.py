@@ -11,8 +11,8 @@ Before and after, deleting what the comment names::
     dim B in [2, 64] multiple of 8    # B % 8 == 0       dim B in [2, 64]
 
 Made from the tokens, so that the rest stays as it was written. Two edits of one predicate overlap, so that they
-are not applied together: the text is read again first. Where a comment would be lost that is not at the end of
-a line that goes as a whole, there is no edit.
+are not applied together: the text is read again first. A comment at the end of a line stays where the line goes;
+where one inside of what goes would be lost, there is no edit.
 """
 
 from __future__ import annotations
@@ -157,17 +157,22 @@ class _Text:
         return before - after <= _WORDS
 
     def _whole(self, where: _Where) -> Fix | None:
-        """Deletes a ``where``, and its line if it has one; a body keeps something to say."""
+        """Deletes a ``where``, and its line if it has one; a body keeps something to say, and a reader its comment."""
         line = self.lines[where.line]
+        if any(token.kind == "comment" for token in line.tokens):
+            return None
         if line.tokens[0] is not where.keyword:
             return Fix(
                 "delete the `where`", (Edit(self.source.span(where.keyword.start, where.end), "..."),), safe=True
             )
         if line.column and self._is_first_of_empty(where):
             return Fix("delete the line", (Edit(self.source.span(where.keyword.start, where.end), "..."),), safe=True)
+        if line.comment is not None:
+            start, end = where.keyword.start, line.comment.start
+            return Fix("delete the `where`", (Edit(self.source.span(start, end), ""),), safe=True)
         text = self.source.text
         start = text.rfind("\n", 0, where.keyword.start) + 1
-        end = text.find("\n", line.comment.end if line.comment is not None else where.end)
+        end = text.find("\n", where.end)
         return Fix(
             "delete the line", (Edit(self.source.span(start, len(text) if end < 0 else end + 1), ""),), safe=True
         )
