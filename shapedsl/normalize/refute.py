@@ -33,6 +33,7 @@ from .components import components
 from .decide import Unknown, find_sizes, minimal_core
 from .domains import Contradiction, Domains
 from .facts import fact_of
+from .intervals import Interval, interval_of
 from .labels import Line, lines_of, listed, text_of
 from .mend import mending
 from .near import smallest_sizes
@@ -173,7 +174,6 @@ def report_contradiction(
         report: Receives the finding.
         notes: What else was assumed.
     """
-    stated = [c for c in signature.constraints if c.origin is not Origin.DIM or c in refutation.core]
     main, *others = _main_first(refutation.core)
     mend = mending(refutation.core, refutation.stated or signature.constraints, signature.variables)
     report.error(
@@ -186,8 +186,20 @@ def report_contradiction(
         help=mend.help,
         fix=mend.fix,
         core=[text_of(c) for c in refutation.core],
-        core_of=len(stated),
+        core_of=sum(c in refutation.core or _can_fail(c, signature) for c in signature.constraints),
     )
+
+
+def _can_fail(constraint: Constraint, signature: Signature) -> bool:
+    """Returns whether ``constraint`` says anything: that ``2 * B`` is a size does not, that ``L - 1`` is does."""
+    if constraint.origin is not Origin.DIM:
+        return True
+    match constraint.predicate:
+        case Compare(left=left):
+            low = {v.name: -inf if v.kind is VariableKind.INT else 0 for v in signature.variables}
+            return interval_of(left, {name: Interval(least) for name, least in low.items()}).low < 0
+        case _:
+            return True
 
 
 def _report_undecided(undecided: Undecided, signature: Signature, report: Report) -> None:

@@ -73,6 +73,14 @@ def test_the_example_of_the_language() -> None:
     assert found.helps == ("raise B's upper bound to 104, or use S >= 128",)
 
 
+def test_what_makes_a_derived_dim_a_size_counts() -> None:
+    """That `L - 1` is a size says something of L; that `L` and `2 * M` are does not."""
+    found = contradiction("def f(x: Tensor[L - 2, 2 * M], y: Tensor[L - 1]):\n    where L <= 1\n")
+    assert found is not None
+    assert found.core == ("L - 2 >= 0", "L <= 1")
+    assert found.core_of == 3
+
+
 def test_a_chain_of_32_needs_every_link() -> None:
     names = ", ".join(f"v{at}" for at in range(32))
     links = [f"v{at} >= v{at + 1}" for at in range(31)]
