@@ -190,7 +190,6 @@ def assemble(
 
     variables: list[Variable] = []
     constraints: dict[Constraint, Constraint] = {}
-    repeated: list[Constraint] = []
     for used in sorted({*sizes, *reached}):
         declared = declarations.get(used)
         if declared is None:
@@ -205,9 +204,8 @@ def assemble(
             constraints.setdefault(constraint, constraint)
     for constraint in dims:
         constraints.setdefault(constraint, constraint)
-    for constraint in wheres:
-        if constraints.setdefault(constraint, constraint) is not constraint:
-            repeated.append(constraint)
+    # the first of equal constraints is kept, with its span; the others are told apart for what calls them redundant
+    repeated = [constraint for constraint in wheres if constraints.setdefault(constraint, constraint) is not constraint]
 
     return Signature(
         name,
