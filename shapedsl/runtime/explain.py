@@ -139,9 +139,9 @@ class _Sizes:
                         self.undefined(step, size)
                     elif expected != actual:
                         text = write_dim(size)
-                        name = next((name for name in free_vars(size) if name in self.computed_from(step)), None)
-                        if name is not None:
-                            self.mismatch(step, size, f"`{text}` for some `{name}`", skip=name)
+                        computed = next((name for name in free_vars(size) if name in self.computed_from(step)), None)
+                        if computed is not None:
+                            self.mismatch(step, size, f"`{text}` for some `{computed}`", skip=computed)
                         else:
                             self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
 
