@@ -119,7 +119,10 @@ def review(source: Source, sound: Sequence[Signature], wrong: Sequence[Signature
     found = find_redundant(sound, wrong)
     if found:
         from .frontends.text.deletions import deletions
+        from .frontends.text.named_consts import is_for_all_consts
         from .normalize.redundant_report import report_redundant
+
+        found = [each for each in found if is_for_all_consts(each.constraints, each.core)]
 
         report_redundant(found, deletions(source, [each.constraints for each in found]), report)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from .span import Span
@@ -73,7 +73,7 @@ class Diagnostic:
     fix: Fix | None = None
     core: tuple[str, ...] = ()
     witness: tuple[tuple[str, int], ...] = ()
-    core_of: int = 0
+    core_of: int = field(default=0, compare=False)
 
     @property
     def span(self) -> Span | None:

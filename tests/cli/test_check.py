@@ -219,3 +219,9 @@ def test_cases_are_compared_and_count_only_under_strict() -> None:
     assert run("check", "--strict", "-", text=CASES).exit_code == 1
     assert run("check", "--strict", "-", text=CASES + "    otherwise\n").exit_code == 1
     assert run("check", "--strict", "-", text=CASES.replace("four: B == 4", "rest: B > 8")).exit_code == 0
+
+
+def test_a_contradiction_that_specs_share_is_told_once(tmp_path: Path) -> None:
+    file = tmp_path / "f.shapes"
+    file.write_text("dim B in [0, 64]\nwhere B >= 100\ndef f(x: Tensor[B]): ...\ndef g(x: Tensor[B, C]): where C == 4\n")
+    assert run("check", file).output.count("error[contradiction]") == 1

@@ -217,6 +217,28 @@ def test_the_finding_can_be_silenced() -> None:
     assert headlines("def f(x: Tensor[A]):\n    where A >= 0  # shapedsl: ignore[redundant]\n") == []
 
 
+def test_what_leans_on_the_value_of_a_const_is_no_finding() -> None:
+    """Whoever loads the file may set another value."""
+    declared = (
+        "const LIMIT = 64\nconst TWO = 2\nlet M = LIMIT\ndim B in [1, LIMIT]\ndef f(x: Tensor[B, C]):\n    where "
+    )
+    for predicate in ("B <= 64", "B <= M", "2*B <= 2*M", "C multiple of 4, C multiple of TWO", "C in {2, TWO}, C >= 1"):
+        assert headlines(f"{declared}{predicate}\n") == [], predicate
+    assert headlines(f"{declared}B >= 1\n") == ["`B >= 1` is stated twice"]
+    assert headlines(f"{declared}C <= M, C <= M\n") == ["`C <= M` is stated twice"]
+    assert headlines(f"{declared}C multiple of 4, C multiple of 2\n")
+
+
+def test_a_class_keeps_its_methods_and_needs_no_dots(tmp_path: Path) -> None:
+    text = "class N:\n    where A >= 0\n    def f(self, x: Tensor[A]): where A >= 0\n"
+    assert fixed(text, tmp_path) == "class N:\n    def f(self, x: Tensor[A]): ...\n"
+
+
+def test_a_byte_order_mark_and_line_ends_stay(tmp_path: Path) -> None:
+    text = "\ufeffdef f(x: Tensor[A]):\r\n    where A >= 0\r\n    where A <= 9\r\n"
+    assert fixed(text, tmp_path) == "\ufeffdef f(x: Tensor[A]):\r\n    where A <= 9\r\n"
+
+
 def test_of_two_that_imply_each_other_one_stays(tmp_path: Path) -> None:
     text = "def f(x: Tensor[A, B]):\n    where A == B + 1, B == A - 1, 2 * A == 2 * B + 2\n"
     assert len(found(text)) == 2

@@ -188,7 +188,9 @@ class _Text:
                     body.append(at)
                 at += step
         wheres = [self._wheres.get(at) for at in body]
-        return where.line == min(body) and all(each is not None and each.is_gone for each in wheres)
+        return where.line == min(body) and all(
+            each is not None and each.is_gone and self.lines[each.line].tokens[0] is each.keyword for each in wheres
+        )
 
     def _shorter(self, element: _Element, parts: set[int]) -> Fix | None:
         """Rewrites a predicate without some of its parts."""
