@@ -560,3 +560,9 @@ def test_no_text_gives_anything_but_an_answer_or_a_diagnostic(text: str) -> None
             assert str(error)
         else:
             assert str(answer)
+
+
+def test_a_shown_answer_says_what_it_found() -> None:
+    bounded = spec("def f(x: Tensor[B, D]):\n    where B <= 8\n")
+    assert repr(bounded.ask("B <= 9")) == "<Answer proved: B <= 8>"
+    assert repr(bounded.ask("B <= 7")) == "<Answer refuted: B = 8>"

@@ -49,6 +49,9 @@ class Answer:
     def __bool__(self) -> bool:
         return self.verdict == "proved"
 
+    def __repr__(self) -> str:
+        return f"<Answer {self}>"
+
     def __str__(self) -> str:
         details = self.sizes() or self.reason or "; ".join(self.core)
         return f"{self.verdict}: {details}" if details else self.verdict

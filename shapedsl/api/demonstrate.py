@@ -24,6 +24,10 @@ _BATCHES: Final = (0, 1, 8, 31)
 _EXCLUDED: Final = 40
 
 
+class UnknownBackend(Exception):
+    """torch.compile has no backend of this name."""
+
+
 def demonstrate(backend: str) -> Iterator[tuple[str, str]]:
     """Yields titles and texts, each when it is ready.
 
@@ -32,6 +36,7 @@ def demonstrate(backend: str) -> Iterator[tuple[str, str]]:
 
     Raises:
         ImportError: torch is not installed.
+        UnknownBackend: torch has no such backend.
     """
     yield "The spec: a file, project.shapes", FIRST_FILE
     spec = loads(FIRST_FILE, name="project.shapes")["project"]
@@ -39,6 +44,8 @@ def demonstrate(backend: str) -> Iterator[tuple[str, str]]:
 
     from ..targets import demo
 
+    if not demo.has_backend(backend):
+        raise UnknownBackend(backend)
     yield "As torch's ShapesSpec", str(spec.to_torch())
     yield "The function, with a fast path for small batches", inspect.getsource(demo.project)
 

@@ -11,7 +11,7 @@ import click
 from .. import pipeline
 from ..diagnostics import Report, ShapeError, Span
 from ..diagnostics.render.json import span_as_dict
-from .common import const_option, fail, read_specs, say, show, split_target
+from .common import const_option, fail, read_specs, refusal, say, show, split_target
 from .completion import complete_spec
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(target: str, question: str, case: str | None, as_json: bool, consts:
         pipeline.resolve(signature, report)
     if report.errors:
         show(report, err=True)
-        fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
+        fail(refusal(report.errors))
     if not chosen:
         raise click.UsageError(f"'{name}' has no specs.")
     answers = _answers(chosen, question, case)

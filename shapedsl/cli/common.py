@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..pipeline import Signature
 
 STANDARD_INPUT = "-"
+_NOT_THERE = {"unreadable-file", "unknown-spec", "ambiguous-spec", "unknown-case"}
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -134,6 +135,14 @@ def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int
     if any(d.severity in counted and (strict or d.code != "undecided") for d in found):
         return 1
     return 3 if undecided else 0
+
+
+def refusal(diagnostics: Iterable[Diagnostic]) -> int:
+    """Returns the exit code of a command that could not do what it was asked: 2 if what was asked for is not there, else 1.
+
+    A mistyped name of a spec must not look like an answer: ``ask`` exits with 1 for what is refuted.
+    """
+    return 2 if any(d.code in _NOT_THERE for d in diagnostics) else 1
 
 
 def fail(code: int) -> None:

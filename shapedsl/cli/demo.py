@@ -27,7 +27,7 @@ def command(backend: str | None) -> None:
     shapedsl demo                      with the best backend that works here
     shapedsl demo --backend eager      compile nothing: quick
     """
-    from ..api.demonstrate import demonstrate
+    from ..api.demonstrate import UnknownBackend, demonstrate
 
     color = wants_color(sys.stdout)
     try:
@@ -38,6 +38,10 @@ def command(backend: str | None) -> None:
                 say(paint(title, "bold", color))
                 say(indent(text.strip("\n"), "    ") + "\n")
                 sys.stdout.flush()
+    except UnknownBackend:
+        raise click.UsageError(
+            f"torch.compile has no backend '{backend}'; torch.compiler.list_backends() names those there are."
+        ) from None
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "torch":
             raise

@@ -10,7 +10,18 @@ import click
 
 from .. import pipeline
 from ..diagnostics import CODES, Report
-from .common import STANDARD_INPUT, assignment, const_option, fail, page, read_specs, say, show, split_target
+from .common import (
+    STANDARD_INPUT,
+    assignment,
+    const_option,
+    fail,
+    page,
+    read_specs,
+    refusal,
+    say,
+    show,
+    split_target,
+)
 from .completion import complete_sizes, complete_spec_or_code
 
 
@@ -47,7 +58,7 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
     chosen = read_specs(name, spec, consts, report)
     if report.errors:
         show(report, err=True)
-        fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
+        fail(refusal(report.errors))
     from ..api.explaining import explain
 
     verdicts: list[bool | None] = []

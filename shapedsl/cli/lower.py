@@ -10,7 +10,7 @@ import click
 
 from .. import pipeline
 from ..diagnostics import Report
-from .common import const_option, fail, read_specs, say, show, split_target
+from .common import const_option, fail, read_specs, refusal, say, show, split_target
 from .completion import complete_spec
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def command(target: str, language: str, case: str | None, consts: Mapping[str, i
     chosen = read_specs(name, spec, consts, report)
     if report.errors:
         show(report, err=True)
-        fail(2 if any(d.code == "unreadable-file" for d in report.errors) else 1)
+        fail(refusal(report.errors))
     lowered = {each.key: made for each in chosen if (made := _lower(each, case, report)) is not None}
     if lowered and language == "json":
         documents = {key: pipeline.source_json(each) for key, each in lowered.items()}
@@ -54,7 +54,7 @@ def command(target: str, language: str, case: str | None, consts: Mapping[str, i
     elif lowered:
         say(pipeline.source_text(list(lowered.values())).rstrip("\n"))
     show(report, err=True)
-    fail(int(bool(report.errors)))
+    fail(refusal(report.errors) if report.errors else 0)
 
 
 def _lower(signature: Signature, case: str | None, report: Report) -> Lowered | None:

@@ -47,6 +47,18 @@ def _is_tensor(node: torch.fx.Node) -> bool:
     return isinstance(value, torch.Tensor) or (value is None and node.target in (operator.mul, operator.matmul))
 
 
+def has_backend(name: str) -> bool:
+    """Returns whether torch.compile has a backend of that name."""
+    from torch._dynamo import lookup_backend
+    from torch._dynamo.exc import InvalidBackend
+
+    try:
+        lookup_backend(name)
+    except InvalidBackend:
+        return False
+    return True
+
+
 def recording(backend: str, seen: list[list[str]], failed: list[str]) -> Backend:
     """Returns a torch.compile backend that keeps what it is given.
 

@@ -96,7 +96,7 @@ def test_several_specs(net: str) -> None:
     assert (named.exit_code, named.output) == (0, "proved: B >= 1\n    two.shapes:2  B >= 1\n")
     mixed = run("ask", "two.shapes", "B <= 63")
     assert mixed.exit_code == 1
-    assert run("ask", "two.shapes:h", "B >= 1").exit_code == 1
+    assert run("ask", "two.shapes:h", "B >= 1").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -163,3 +163,10 @@ def test_help_is_worked_examples() -> None:
     result = run("ask", "--help")
     assert result.output.count("shapedsl ask ") >= 4
     assert "Exit codes:" in result.output
+
+
+def test_a_mistyped_spec_is_no_answer(net: str) -> None:
+    """It exits with 2: 1 would read as refuted."""
+    result = run("ask", f"{net}:g.h", "B >= 1")
+    assert result.exit_code == 2
+    assert "there is no spec `g.h`" in result.stderr

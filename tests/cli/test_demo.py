@@ -53,3 +53,10 @@ def test_a_backend_that_fails_is_named() -> None:
     module = torch.fx.symbolic_trace(lambda x: x + 1)
     assert backend(module, [])(torch.zeros(())).item() == 1
     assert failed == ["no header"]
+
+
+def test_a_backend_that_torch_does_not_have() -> None:
+    pytest.importorskip("torch", reason="the demo runs torch")
+    result = run("demo", "--backend", "indutcor")
+    assert result.exit_code == 2
+    assert "torch.compile has no backend 'indutcor'" in result.stderr

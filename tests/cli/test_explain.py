@@ -155,9 +155,11 @@ def test_one_spec_of_a_file(tmp_path: Path) -> None:
     assert run("explain", f"{file}:f").output.startswith("a.f  (")
     assert run("explain", f"{file}:b.g").output.startswith("b.g  (")
     ambiguous = run("explain", f"{file}:g")
-    assert ambiguous.exit_code == 1
+    assert ambiguous.exit_code == 2
     assert "a.g, b.g" in ambiguous.stderr
-    assert "there is no spec `h`" in run("explain", f"{file}:h").stderr
+    missing = run("explain", f"{file}:h")
+    assert missing.exit_code == 2
+    assert "there is no spec `h`" in missing.stderr
 
 
 def test_a_contradiction_has_no_normal_form() -> None:

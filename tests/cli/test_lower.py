@@ -135,7 +135,7 @@ def test_cases() -> None:
     assert (small.exit_code, small.stderr) == (0, "")
     assert "max=8" in small.stdout
     missing = run("lower", "--case", "large", "-", text=CASES)
-    assert missing.exit_code == 1
+    assert missing.exit_code == 2
     assert "error[unknown-case]" in missing.stderr
 
 
