@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...diagnostics import Report
-from ...ir import Alternative, Compare, Constraint, Signature
+from ...ir import COMPARISONS, Alternative, Compare, Constraint, Signature
 from ...ir.taking import asked_by
 from ...ir.walk import free_vars
 from ...ir.write import write_predicate
@@ -52,7 +52,8 @@ def _tell_taken(signature: Signature, found: Unreachable, report: Report) -> Non
     since = [c for c in found.core if c in signature.constraints]
     last = any(taker.keyword == "otherwise" for taker in takers)
     if dead.keyword == "otherwise":
-        advice = "delete it" if last else "delete it, or keep it in case the others change"
+        silence = "# shapedsl: ignore[unreachable-case]"
+        advice = "delete it" if last else f"delete it, or end its line with `{silence}` if it is there for later changes"
     elif last:
         advice = "move it in front of `otherwise`"
     else:
@@ -94,14 +95,34 @@ def _tell_overlap(signature: Signature, found: Overlap, report: Report) -> None:
         "case-overlap",
         f"{called(later)} overlaps {called(earlier[0])}: both match {_sizes(found.witness, [later, earlier[0]])}",
         at=later.span or signature.span,
-        label="and neither contains the other",
+        label="does not get them",
         also=[(earlier[0].span, "takes them, since it stands first")],
         note=f"it overlaps {called(*others) if len(others) <= MOST_SHOWN else f'{len(others)} others'} too"
         if others
         else (),
-        help="let them exclude each other, or put a case for both in front",
+        help=_apart(earlier[0], later),
         witness=found.witness,
     )
+
+
+def _apart(earlier: Alternative, later: Alternative) -> str:
+    """Returns how to make two alternatives share nothing, in words to write where they are short."""
+    if earlier.buckets or later.buckets:
+        return "let them exclude each other, or put a case for both in front"
+    first, second = asked_by(earlier).conditions, asked_by(later).conditions
+    own = [c for c in first if c.predicate not in [each.predicate for each in second]]
+    both = ", ".join(_text(c) for c in [*second, *own])
+    if len(own) != 1 or len(second) + 1 > MOST_SHOWN:
+        return "let them exclude each other, or put a case for both in front"
+    return f"add `{_negated(own[0])}` to {called(later)}, or put `case {both}` in front of {called(earlier)}"
+
+
+def _negated(constraint: Constraint) -> str:
+    match constraint.predicate:
+        case Compare(op=op, left=left, right=right) if not constraint.notes:
+            return write_predicate(Compare(COMPARISONS[op.negated], left, right))
+        case _:
+            return f"not ({_text(constraint)})"
 
 
 def _tell_misfit(signature: Signature, found: Misfit, report: Report) -> None:
