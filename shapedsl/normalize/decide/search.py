@@ -70,16 +70,24 @@ def sizes_or_core(
 
 def _groups(translations: Sequence[Translation]) -> list[list[int]]:
     """Returns the indices of predicates, grouped by shared variables; groups in the order of their last member."""
-    groups: dict[int, list[int]] = {}  # by their last member
-    owners: dict[str, int] = {}
+    parents = list(range(len(translations)))  # towards the last member of each group
+
+    def last_of(at: int) -> int:
+        while parents[at] != at:
+            parents[at] = parents[parents[at]]
+            at = parents[at]
+        return at
+
+    owners: dict[str, int] = {}  # by variable, some predicate that speaks of it
     for at, translation in enumerate(translations):
-        joined = {owners[name] for name in translation.names if name in owners}
-        members = sorted(member for owner in joined for member in groups.pop(owner)) if joined else []
-        for member in members:
-            owners.update(dict.fromkeys(translations[member].names, at))
-        owners.update(dict.fromkeys(translation.names, at))
-        groups[at] = [*members, at]
-    return list(groups.values())
+        for name in translation.names:
+            if name in owners:
+                parents[last_of(owners[name])] = at
+            owners[name] = at
+    groups: dict[int, list[int]] = {}
+    for at in range(len(translations)):
+        groups.setdefault(last_of(at), []).append(at)
+    return [groups[last] for last in sorted(groups)]
 
 
 def _search(translations: Sequence[Translation], kinds: Mapping[str, VariableKind], budget: Budget) -> dict[str, int]:
