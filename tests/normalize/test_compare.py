@@ -98,6 +98,28 @@ RELATIONS: list[tuple[str, str, str, dict[str, int]]] = [
     ("def f(n: Scalar[N]): ...", "def f(n: Scalar[N]): where N >= 0", "narrower", {"N": -1}),
     ("def f(n: Scalar[N], x: Tensor[N]): ...", "def f(n: Scalar[M], x: Tensor[M]): where M >= 0", "equal", {}),
     ("def f(x: Tensor[B]): ...", "def f(x: Scalar[B]): ...", "incomparable", {"B": 0}),
+    # several structures change at once: what one spec takes is looked at as a whole
+    ("def f(x: Tensor[*s], y: Tensor[*s, D]): ...", "def f(x: Tensor[A], y: Tensor[A, D]): ...", "narrower", {"D": 0}),
+    (
+        "def f(x: Tensor[*s], y: Tensor[B] | None): where prod(*s) >= 2",
+        "def f(x: Tensor[*s], y: Tensor[B]): where prod(*s) >= 2",
+        "narrower",
+        {"s[0]": 2},
+    ),
+    (
+        "def f(x: (Tensor[3], Tensor[A])): ...",
+        "def f(x: (Tensor[()], Tensor[A, B])): ...",
+        "incomparable",
+        {"A": 0},
+    ),
+    ("def f(x: [[Tensor[()], ...], ...]): ...", "def f(x: [[Tensor[B], ...], ...]): ...", "incomparable", {}),
+    ("def f(x: Scalar[A], y: Tensor[A]): ...", "def f(x: Tensor[A], y: Scalar[A]): ...", "incomparable", {"A": 0}),
+    (
+        "const N = _\ndef f(x: [Tensor[B]] * N, y: [Tensor[B]] * N): ...",
+        "def f(x: [Tensor[B]], y: [Tensor[B]]): ...",
+        "narrower",
+        {"N": 0},
+    ),
     # dtypes
     ("def f(x: float32[B]): ...", "def f(x: floating[B]): ...", "wider", {}),
     ("def f(x: Tensor[B]): ...", "def f(x: int64[B]): ...", "narrower", {}),

@@ -53,7 +53,7 @@ class Comparison:
 
     def run(self) -> None:
         """Fills the attributes."""
-        structures = Structures(self.old, self.new)
+        structures = self._structures = Structures(self.old, self.new)
         self.any_rank = structures.any_rank
         for arguments in structures.calls():
             self._at(arguments)
@@ -182,6 +182,7 @@ class Comparison:
             self._add((effect, "static", place), changed("static", place, effect, message, spans=spans, example=shown))
 
     def _accepts(self, effect: Effect) -> None:
+        self._structures.taken(0 if effect is Effect.LOST else 1)
         if effect is Effect.LOST:
             self.old_accepts = True
         else:

@@ -17,15 +17,13 @@ Why few suffice: what a spec assumes of a call it assumes of every part of it. A
 in a large structure fails where only the parts are present that its variables are read from, and there
 fewer assumptions protect it. So a variadic needs a dim more than the other dims beside it, a repeated
 item needs two, and where the product of all choices is too large, the few most absent ones stand for
-it, if they cover as many parts as one constraint speaks of.
+it, if they cover as many parts as one constraint speaks of (`points`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations, product
-from math import prod
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Final, TypeAlias
 
@@ -53,9 +51,9 @@ from ...ir import (
 )
 from ...ir.walk import free_vars, tensor_dims
 from ..decide import range_of
+from .points import Chosen, Named, Needs, Point, Points, of_side
 from .reach import multiplies, parts_of_a_question
 
-MOST: Final = 480  # structures; each takes a few milliseconds
 _REPEATS: Final = (0, 1, 2)
 _FEW_TIMES: Final = 6
 _DIMS: Final = 2  # of a variadic
@@ -76,9 +74,6 @@ class _Other:
 OTHER: Final = _Other()
 OMITTED: Final = _Other()
 
-Level: TypeAlias = "bool | int"
-Chosen: TypeAlias = "Mapping[object, Level]"
-Needs: TypeAlias = "tuple[tuple[object, Level], ...]"
 Build: TypeAlias = "Callable[[Chosen], object]"
 
 
@@ -88,36 +83,21 @@ def is_fake_tensor(value: object) -> bool:
 
 
 @dataclass
-class _Point:
-    """Something that varies between structures.
-
-    Attributes:
-        common: Levels that both specs take, the most absent first.
-        alone: Levels that one of them takes.
-        needs: Levels of other points without which this one does not matter.
-    """
-
-    common: tuple[Level, ...]
-    alone: tuple[Level, ...] = ()
-    needs: tuple[tuple[object, Level], ...] = ()
-
-
-@dataclass
 class Structures:
     """The structures of two signatures with the same parameters.
 
     Attributes:
-        points: What varies.
-        complete: Whether `calls` yields enough of them for a proof.
+        complete: Whether `calls` yields enough of them for a proof; known after the last one.
     """
 
     old: Signature
     new: Signature
-    points: dict[object, _Point] = field(default_factory=dict[object, _Point])
     complete: bool = True
 
     def __post_init__(self) -> None:
+        self._points = Points()
         self._builds: list[tuple[str, Build]] = []
+        self._latest: Chosen = {}
         self._sides = self.old, self.new
         self._open: set[int] = set()
         self._most_dims = _DIMS_MULTIPLIED if multiplies(self.old) or multiplies(self.new) else _DIMS
@@ -132,45 +112,18 @@ class Structures:
     def calls(self) -> Iterator[dict[str, object]]:
         """Yields arguments by parameter name; an omitted default is missing."""
         seen: set[str] = set()
-        for chosen in self._choices():
+        for chosen in self._points.choices(parts_of_a_question(self._sides)):
             arguments = {name: value for name, build in self._builds if (value := build(chosen)) is not OMITTED}
             key = repr(arguments)  # a choice inside an absent part is none
             if key not in seen:
                 seen.add(key)
+                self._latest = chosen
                 yield arguments
+        self.complete &= self._points.complete
 
-    def _choices(self) -> Iterator[Chosen]:
-        lowest = {key: (*point.common, *point.alone)[0] for key, point in self.points.items()}
-        varying = {key: point for key, point in self.points.items() if len(point.common) > 1}
-        if prod(len(point.common) for point in varying.values()) <= MOST:
-            keys = list(varying)[::-1]
-            for values in product(*(varying[key].common for key in keys)):
-                yield {**lowest, **dict(zip(keys, values, strict=True))}
-        else:
-            yield lowest
-            yield {**lowest, **{key: point.common[-1] for key, point in varying.items()}}
-            yield from self._few(lowest, varying)
-        for key, point in self.points.items():
-            for level in point.alone:
-                yield {**lowest, **dict(point.needs), key: level}
-
-    def _few(self, lowest: Chosen, varying: Mapping[object, _Point]) -> Iterator[Chosen]:
-        """Yields what differs from ``lowest`` in as many points as one constraint can speak of."""
-        needed = parts_of_a_question(self._sides)
-        counts = [1]  # how many choices differ in none, one, two, … points
-        for point in varying.values():
-            more = len(point.common) - 1
-            counts = [here + more * before for here, before in zip((*counts, 0), (0, *counts), strict=True)]
-        yielded = 2
-        for several in range(1, min(needed, len(varying)) + 1):
-            yielded += counts[several]
-            if several > 1 and yielded > MOST:
-                self.complete = False
-                return
-            for keys in combinations(varying, several):
-                needs = {key: level for each in keys for key, level in varying[each].needs}
-                for values in product(*(varying[key].common[1:] for key in keys)):
-                    yield {**lowest, **needs, **dict(zip(keys, values, strict=True))}
+    def taken(self, side: int) -> None:
+        """Says that the old spec (0) or the new one (1) accepts calls of the structure that `calls` yielded last."""
+        self._points.taken(side, self._latest)
 
     # ------------------------------------------------------------------------------ types
 
@@ -181,8 +134,9 @@ class Structures:
             return self._visit(old.type, new.type, Path(new.name), ())  # what is omitted is as absent as None
         key = ("omitted", new.name)
         both = old.default and new.default
-        self.points[key] = _Point((True, False) if both else (False,), () if both else (True,))
-        build = self._visit(old.type, new.type, Path(new.name), ((key, False),))
+        alone = ((True,) if old.default and not both else (), (True,) if new.default and not both else ())
+        self._points[key] = Point((True, False) if both else (False,), alone)
+        build = self._visit(old.type, new.type, Path(new.name), ((key, (False, False)),))
         return lambda chosen: OMITTED if chosen[key] else build(chosen)
 
     def _visit(self, old: Type | None, new: Type | None, path: Path, needs: Needs) -> Build:
@@ -192,9 +146,9 @@ class Structures:
         if old is None or isinstance(old, AnyType):
             if new is None or isinstance(new, AnyType):
                 return lambda _: OTHER
-            return self._or_other(new, path, needs)
+            return self._or_other(new, 0, path, needs)
         if new is None or isinstance(new, AnyType):
-            return self._or_other(old, path, needs)
+            return self._or_other(old, 1, path, needs)
         match old, new:
             case TensorType(), TensorType():
                 return self._tensor(old, new, path, needs)
@@ -216,32 +170,35 @@ class Structures:
             if isinstance(old, NoneType) and isinstance(new, NoneType):
                 return lambda _: None
             key = ("kind", str(path))
-            self.points[key] = _Point((False,), (True,), needs)
+            self._points[key] = Point((False,), of_side((True,), new=isinstance(old, NoneType)), needs)
             return lambda chosen: OTHER if chosen[key] else None
         key = ("none", str(path))
         nones = [_takes_none(type_) for type_ in (old, new)]
         values = [not isinstance(type_, NoneType) for type_ in (old, new)]
-        common = tuple(none for none, sides in ((True, nones), (False, values)) if all(sides))
-        alone = tuple(none for none, sides in ((True, nones), (False, values)) if not all(sides))
-        self.points[key] = _Point(common, alone, needs)
+        levels = ((True, nones), (False, values))
+        common = tuple(none for none, sides in levels if all(sides))
+        alone = [tuple(none for none, sides in levels if sides[at] and not all(sides)) for at in (0, 1)]
+        self._points[key] = Point(common, (alone[0], alone[1]), needs)
         sides = [None if isinstance(each, AnyType) or each is None else _present(each) for each in (old, new)]
         if isinstance(old, NoneType) or isinstance(new, NoneType):
             sides = [there[0], there[0]]  # the values of the one that takes some
-        build = self._visit(sides[0], sides[1], path, (*needs, (key, False)))
+        build = self._visit(sides[0], sides[1], path, (*needs, (key, (False, False))))
         return lambda chosen: None if chosen[key] else build(chosen)
 
-    def _or_other(self, type_: Type, path: Path, needs: Needs) -> Build:
+    def _or_other(self, type_: Type, side: int, path: Path, needs: Needs) -> Build:
         """A value of ``type_``, or anything else, which one side takes."""
         key = ("kind", str(path))
-        self.points[key] = _Point((False,), (True,), needs)
+        self._points[key] = Point((False,), of_side((True,), new=bool(side)), needs)
         build = self._visit(type_, type_, path, needs)
         return lambda chosen: OTHER if chosen[key] else build(chosen)
 
     def _either(self, old: Type, new: Type, path: Path, needs: Needs) -> Build:
         """A value of either kind, each of which one side takes."""
         key = ("kind", str(path))
-        self.points[key] = _Point((), (0, 1), needs)
-        builds = [self._visit(each, each, path, (*needs, (key, number))) for number, each in enumerate((old, new))]
+        self._points[key] = Point((), ((0,), (1,)), needs)
+        builds = [
+            self._visit(each, each, path, (*needs, (key, (number, number)))) for number, each in enumerate((old, new))
+        ]
         return lambda chosen: builds[1 if chosen[key] else 0](chosen)
 
     def _tensor(self, old: TensorType, new: TensorType, path: Path, needs: Needs) -> Build:
@@ -261,22 +218,13 @@ class Structures:
         # two tensors whose ranks both sides tie together vary together
         tied = tuple((side.name, side.before, side.after) for side in sides)
         key = ("rank", *tied) if all(side.tied for side in sides) else ("rank", str(path))
-        self._vary(key, ranks[0], ranks[1], needs)
+        named = [Named(side.name, side.before + side.after) if side.tied and side.name else None for side in sides]
+        self._points.vary(key, ranks[0], ranks[1], needs, (named[0], named[1]))
 
         def build(chosen: Chosen) -> object:
             return FakeTensor((0,) * int(chosen[key]))
 
         return build
-
-    def _vary(self, key: object, old: set[int], new: set[int], needs: Needs) -> None:
-        """Adds a point whose levels are numbers; of several parts that vary together, all levels."""
-        before = self.points.get(key)
-        common, alone = old & new, old ^ new
-        if before is not None:
-            common |= set(before.common)
-            alone |= set(before.alone)
-            needs = () if before.needs != needs else needs
-        self.points[key] = _Point(tuple(sorted(common)), tuple(sorted(alone - common)), needs)
 
     def _run(self, tensor: TensorType, path: Path, ranks: Mapping[str, int]) -> _Run:
         if tensor.dims is None:
@@ -299,11 +247,11 @@ class Structures:
         names = tuple(side.times.name if isinstance(side.times, Var) else None for side in (old, new))
         counts = len(old.items), len(new.items)
         key = ("length", *names, *counts) if None not in names else ("length", str(path))
-        self._vary(key, lengths[0], lengths[1], needs)
+        named = [Named(name, 0, count) if name else None for name, count in zip(names, counts, strict=True)]
+        self._points.vary(key, lengths[0], lengths[1], needs, (named[0], named[1]))
         items: list[Build] = []
         for at in range(max(lengths[0] | lengths[1], default=0)):
-            reaching = next((n for n in (*self.points[key].common, *self.points[key].alone) if int(n) > at), None)
-            inside = needs if reaching is None else (*needs, (key, reaching))
+            inside = (*needs, (key, self._points[key].reaching(at)))
             items.append(self._visit(_item(old, at), _item(new, at), Path(path.root, (*path.steps, Item(at))), inside))
 
         def build(chosen: Chosen) -> object:
@@ -361,7 +309,7 @@ class Structures:
         if old is not None and new is not None:
             return self._visit(old, new, path, needs)
         key = ("missing", str(path))
-        self.points[key] = _Point((False,), (True,), needs)
+        self._points[key] = Point((False,), of_side((True,), new=old is not None), needs)
         build = self._visit(old, new, path, needs)
         return lambda chosen: OMITTED if chosen[key] else build(chosen)
 
