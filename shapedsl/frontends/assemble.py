@@ -29,6 +29,7 @@ from ..ir import (
     Compare,
     Const,
     Constraint,
+    Dim,
     Drop,
     Level,
     Origin,
@@ -176,7 +177,7 @@ def assemble(
         for dim in tensor_dims(param.type):
             if isinstance(dim, (Var, Apply, Variadic)):
                 dims.append(_nonnegative(dim))
-                variadic.update([dim.name] if isinstance(dim, Variadic) else ())
+                variadic.update(_starred(dim))
                 sizes.update((used, dim.span) for used in free_vars(dim) if used not in sizes)
         for size in scalar_sizes(param.type):
             reached.update((used, size.span) for used in free_vars(size) if used not in reached)
@@ -224,6 +225,15 @@ def assemble(
         tuple(repeated),
         names or {},
     )
+
+
+def _starred(dim: Dim) -> Iterator[str]:
+    """Yields the names with a star: ``*batch``, ``prod(*batch)``."""
+    if isinstance(dim, Variadic):
+        yield dim.name
+    elif isinstance(dim, Apply):
+        for arg in dim.args:
+            yield from _starred(arg)
 
 
 def _rest(

@@ -57,6 +57,13 @@ RELATIONS: list[tuple[str, str, str, dict[str, int]]] = [
     ("def f(x: Tensor[B - 2]): ...", "def f(x: Tensor[N]): ...", "equal", {}),
     ("def f(x: Tensor[N, 2*N]): where N < 10", "def f(x: Tensor[B, S]): where B + S < 20", "incomparable", {"N": 7}),
     # what cannot be solved for
+    (
+        "def f(x: Tensor[A, 2*B + 1]): ...",
+        "def f(x: Tensor[C, A + B]): where B >= 2",
+        "incomparable",
+        {"A": 0, "B": 0},
+    ),
+    ("def f(x: Tensor[prod(*s)]): ...", "def f(x: Tensor[prod(*s)], k = _): ...", "wider", {}),
     ("def f(x: Tensor[A * B]): ...", "def f(x: Tensor[C * D]): ...", "equal", {}),
     ("def f(x: Tensor[A * B]): where A > 2", "def f(x: Tensor[C * D]): where C > 1", "wider", {"C": 2, "D": 1}),
     # static, pinned and dynamic

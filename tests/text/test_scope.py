@@ -33,6 +33,11 @@ def test_undeclared_names() -> None:
     assert {v.name: v.kind.value for v in made.variables} == {"B": "dim", "C": "dim", "k": "int", "j": "int"}
 
 
+def test_a_star_inside_an_expression_makes_a_name_variadic() -> None:
+    made = one("def f(x: Tensor[2 * prod(*lead) + B]): ...")
+    assert {v.name: v.variadic for v in made.variables} == {"B": False, "lead": True}
+
+
 def test_local_declarations_come_first_then_the_classs() -> None:
     made = module(
         "dim B hint 1\nclass N:\n    dim B hint 2\n    let S = 2 * B\n    def f(self, x: Tensor[B], y: Tensor[S]): ...\n"

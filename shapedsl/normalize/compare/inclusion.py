@@ -216,9 +216,9 @@ def _unmet_unsolved(
     ]
     # where there is no guess, every call is asked about, so nothing is taken for accepted
     there = [accepted.sizes[place] for place in places]
-    asked = [question.predicate for question in questions] if questions else [_differs(size, size) for size in there]
-    about, others = accepted.known.about(And(tuple(asked)))
-    whole = And(tuple(asked)) if questions else Or(())
+    asked = tuple(question.predicate for question in questions)
+    about, others = accepted.known.about(And((*asked, *(_differs(size, size) for size in there))))
+    whole = And(asked) if questions else Or(())
     given = list(about.given)
     for _ in range(_CALLS):
         match asker.decide(Known(about.variables, given), whole):
