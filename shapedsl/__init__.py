@@ -23,8 +23,11 @@ _EXPORTS = {
     "where": "annotations",
     "ShapeError": "diagnostics",
     "ShapeWarning": "diagnostics",
+    "Answer": "api",
+    "Change": "api",
     "Comparison": "api",
     "FileComparison": "api",
+    "SizeRange": "api",
     "Spec": "api",
     "SpecFile": "api",
     "attach": "api",
@@ -48,8 +51,11 @@ if TYPE_CHECKING:
     from .annotations import Tensor as Tensor
     from .annotations import shapes as shapes
     from .annotations import where as where
+    from .api import Answer as Answer
+    from .api import Change as Change
     from .api import Comparison as Comparison
     from .api import FileComparison as FileComparison
+    from .api import SizeRange as SizeRange
     from .api import Spec as Spec
     from .api import SpecFile as SpecFile
     from .api import attach as attach

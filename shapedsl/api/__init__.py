@@ -1,14 +1,18 @@
 """The façade: what users import. It composes the stages, and raises what they report."""
 
+from .answers import Answer, SizeRange
 from .attaching import attach
-from .comparing import Comparison, FileComparison, compare
+from .comparing import Change, Comparison, FileComparison, compare
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
 
 __all__ = [
+    "Answer",
+    "Change",
     "Comparison",
     "FileComparison",
+    "SizeRange",
     "Spec",
     "SpecFile",
     "as_spec",

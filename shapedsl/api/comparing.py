@@ -202,4 +202,4 @@ def _is_callable(given: object) -> bool:
     return callable(given) and not type(given).__name__.endswith("Spec")
 
 
-__all__ = ["Comparison", "FileComparison", "compare", "tell_files"]
+__all__ = ["Change", "Comparison", "FileComparison", "compare", "tell_files"]

@@ -88,6 +88,9 @@ class Change:
         """Whether a caller of the old spec may fail with the new one."""
         return self.effect in (Effect.LOST, Effect.EXCHANGED, Effect.CLAIM)
 
+    def __repr__(self) -> str:
+        return f"<Change {'breaking' if self.breaking else 'listed'}: {self.message}>"
+
 
 Texts: TypeAlias = "tuple[str, str]"
 Spans: TypeAlias = "tuple[Span | None, Span | None]"
