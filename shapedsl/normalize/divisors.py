@@ -12,8 +12,8 @@ Before::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
 from ..diagnostics import Report, Span
@@ -52,11 +52,13 @@ class _Division:
         divisor: What is divided by.
         path: What holds where it is evaluated.
         span: The divisor's, or the nearest one around it.
+        guarded: Whether a predicate can be written in front of it.
     """
 
     divisor: Size
     path: tuple[Predicate, ...]
     span: Span | None
+    guarded: bool = True
 
 
 def check_divisors(signature: Signature, report: Report) -> None:
@@ -90,11 +92,17 @@ def check_divisors(signature: Signature, report: Report) -> None:
             at=division.span or signature.span,
             label="division by 0" if range_ == Interval(0, 0) else f"`{text}` can be 0",
             note=[] if at_zero else ["it could not be shown that it never is"],
-            help=f"add `where {text} >= 1`, or write `{text} == 0 or ...` in front"
-            if names
-            else "divide by another number",
+            help=_advice(text, names, division, unbound=sorted(names - kinds.keys())),
             witness=[(name, value) for name, value in at_zero if name in names],
         )
+
+
+def _advice(text: str, names: set[str], division: _Division, *, unbound: Sequence[str]) -> str:
+    if not names:
+        return "divide by another number"
+    if unbound:  # of the return type: no assumption can be made of it
+        return f"let a parameter bind `{unbound[0]}`, and add `where {text} >= 1`"
+    return f"add `where {text} >= 1`" + (f", or write `{text} == 0 or ...` in front" if division.guarded else "")
 
 
 def check_question(signature: Signature, question: Predicate, report: Report) -> None:
@@ -106,17 +114,22 @@ def check_question(signature: Signature, question: Predicate, report: Report) ->
     )
 
 
+def divides_by_zero(predicate: Predicate) -> bool:
+    """Returns whether ``predicate`` divides by the number 0."""
+    return any(division.divisor == Const(0) for division in _in_predicate(predicate, (), None))
+
+
 def _divisions(signature: Signature) -> Iterator[_Division]:
     types = [param.type for param in signature.params]
     types += [signature.returns] if signature.returns is not None else []
     for type_ in types:
         for dim in sizes_of(type_):
-            yield from _in_size(dim, (), dim.span)
+            yield from (replace(division, guarded=False) for division in _in_size(dim, (), dim.span))
     for constraint in signature.constraints:
         yield from _in_predicate(constraint.predicate, (), constraint.span)
     for value in signature.values:
-        yield from _in_size(value.low, (), value.span)
-        yield from _in_size(value.high, (), value.span)
+        for size in (value.low, value.high):
+            yield from (replace(division, guarded=False) for division in _in_size(size, (), value.span))
     tried: tuple[Predicate, ...] = ()  # none of the alternatives before held
     for alternative in signature.alternatives:
         path = tried

@@ -28,6 +28,7 @@ from .labels import listed, text_of
 WORK = 10_000  # of one question
 MOST_TRIED = 8  # constraints of a core for which a number is looked for
 MOST_SHOWN = 3
+MOST_STEPS = 12  # away from a number that a size equals, where the numbers that it can be have gaps
 LOWER, UPPER = (">=", ">"), ("<=", "<")
 
 
@@ -96,7 +97,7 @@ def _moves(core: Sequence[Constraint], stated: Sequence[Constraint], variables: 
             continue  # another `multiple of` is another spec
         others = [other for other in stated if other is not constraint]
         if not isinstance(right, Const):
-            moved = _apart(constraint.predicate, others, variables)
+            moved = _apart(constraint, others, variables)
             if moved is not None and _holds_together(variables, [*others, Constraint(moved)]):
                 yield _Move(f"use {write_predicate(moved)}", None)
             continue
@@ -107,19 +108,37 @@ def _moves(core: Sequence[Constraint], stated: Sequence[Constraint], variables: 
                 break
 
 
-def _apart(predicate: Compare, others: Sequence[Constraint], variables: Sequence[Variable]) -> Compare | None:
-    """Returns ``left < right`` with as little added to ``right`` as ``others`` ask for."""
-    if predicate.op.name not in UPPER:
+def _apart(constraint: Constraint, others: Sequence[Constraint], variables: Sequence[Variable]) -> Compare | None:
+    """Returns ``left < right`` with as little added as ``others`` ask for, in the direction that it was written in."""
+    predicate = constraint.predicate
+    if not isinstance(predicate, Compare) or predicate.op.name not in UPPER:
         return None
     difference = Apply(OPERATORS["-"], (predicate.left, predicate.right))
     found = range_of(variables, [other.predicate for other in others], difference, work=WORK)
     if found is None or found.low is None:
         return None
-    right = predicate.right
-    if found.low:
-        op = "+" if found.low > 0 else "-"
-        right = Apply(OPERATORS[op], (right, Const(abs(found.low))))
-    return Compare(COMPARISONS["<="], predicate.left, right)
+    (left, before), (right, after) = _without_number(predicate.left), _without_number(predicate.right)
+    added = after - before + found.low
+    strict = predicate.op.name == "<" and added != 0
+    added += strict
+    if ">" in text_of(constraint):
+        return Compare(COMPARISONS[">" if strict else ">="], right, _plus(left, -added))
+    if added < 0:
+        return Compare(COMPARISONS["<" if strict else "<="], _plus(left, -added), right)
+    return Compare(COMPARISONS["<" if strict else "<="], left, _plus(right, added))
+
+
+def _without_number(size: Size) -> tuple[Size, int]:
+    """Returns ``S`` and 2 for ``S + 2``."""
+    match size:
+        case Apply(op=op, args=(inner, Const(value=value))) if op.name in ("+", "-"):
+            return inner, value if op.name == "+" else -value
+        case _:
+            return size, 0
+
+
+def _plus(size: Size, number: int) -> Size:
+    return Apply(OPERATORS["+" if number > 0 else "-"], (size, Const(abs(number)))) if number else size
 
 
 def _nearest(
@@ -136,15 +155,18 @@ def _nearest(
     else:
         ends = [found.low, found.high]
     number = predicate.right.value
-    if predicate.op.name == "==" and found.modulus > 1:
-        down = number - (number - found.residue) % found.modulus
-        ends += [end for end in (down, down + found.modulus) if _within(end, found)]
-    for end in sorted((end for end in ends if end is not None), key=lambda end: abs(end - number)):
+    if predicate.op.name == "==":
+        modulus = found.modulus or 1  # 0: one number, which is both ends
+        down = number - (number - found.residue) % modulus
+        ends += [down, down + modulus, *(number + step for step in range(-MOST_STEPS, MOST_STEPS + 1))]
+        ends = [end for end in ends if end is not None and _within(end, found)]
+    for end in sorted({end for end in ends if end is not None}, key=lambda end: (abs(end - number), end)):
         yield end + {">": -1, "<": 1}.get(predicate.op.name, 0)
 
 
 def _within(number: int, found: Range) -> bool:
-    return (found.low is None or found.low <= number) and (found.high is None or number <= found.high)
+    inside = (found.low is None or found.low <= number) and (found.high is None or number <= found.high)
+    return inside and (number - found.residue) % (found.modulus or 1) == 0
 
 
 def _holds_together(variables: Sequence[Variable], constraints: Sequence[Constraint]) -> bool:

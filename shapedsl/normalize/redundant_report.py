@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..diagnostics import Fix, Report
+from ..ir import COMPARISONS, Compare, Const, Not, Var, VariableKind
 from ..ir.walk import free_vars
-from .comparisons import TRUE
+from .decide import minimal_core
 from .labels import cited, lines_of, listed, text_of
-from .predicates import simplify_predicate
 from .redundant import Redundant
 
 MOST_NAMED = 3  # constraints that a headline names
@@ -49,8 +50,14 @@ def report_redundant(found: Sequence[Redundant], fixes: Sequence[Fix | None], re
 
 
 def _kinds(each: Redundant) -> Iterator[str]:
-    """Yields which variables are sizes, where that alone is why a constraint always holds."""
+    """Yields which variables are sizes, where that is a part of why a constraint always holds."""
     for constraint in each.constraints if not each.core else ():
-        if simplify_predicate(constraint.predicate) != TRUE:
-            for name in dict.fromkeys(free_vars(constraint.predicate)):
-                yield f"{name} is a size, so {name} >= 0"
+        negated = Not(constraint.predicate)
+        names = list(dict.fromkeys(free_vars(constraint.predicate)))
+        variables = [v for v in each.signature.variables if v.name in names and not v.variadic]
+        sizes = [v.name for v in variables if v.kind is not VariableKind.INT]
+        signs = [Compare(COMPARISONS[">="], Var(name), Const(0)) for name in sizes]
+        ints = [replace(v, kind=VariableKind.INT) for v in variables]
+        for at in minimal_core(ints, [negated, *signs]) or ():
+            if at:
+                yield f"{sizes[at - 1]} is a size, so {sizes[at - 1]} >= 0"

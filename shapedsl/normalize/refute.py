@@ -31,6 +31,7 @@ from ..ir.walk import free_vars
 from .comparisons import FALSE
 from .components import components
 from .decide import Unknown, find_sizes, minimal_core
+from .divisors import divides_by_zero
 from .domains import Contradiction, Domains
 from .facts import fact_of
 from .intervals import Interval, interval_of
@@ -75,13 +76,15 @@ def refute(signature: Signature, report: Report) -> Signature | None:
 
     Args:
         signature: Resolved.
-        report: Receives ``contradiction``, unless ``negative-dim`` has told of it, and ``undecided``.
+        report: Receives ``contradiction``, unless ``negative-dim`` or ``maybe-zero-divisor`` tells of it, and
+            ``undecided``.
     """
     if any(negative_dims(signature)):
         return None
     match examine(signature.variables, signature.constraints):
         case Refutation() as refutation:
-            report_contradiction(refutation, signature, report)
+            if not any(divides_by_zero(constraint.predicate) for constraint in refutation.core):
+                report_contradiction(refutation, signature, report)
             return None
         case Undecided() as undecided:
             _report_undecided(undecided, signature, report)

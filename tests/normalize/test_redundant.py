@@ -207,10 +207,14 @@ def test_what_it_follows_from_is_minimal_and_labelled() -> None:
 
 
 def test_why_something_always_holds() -> None:
-    by_sign, by_algebra = found("def f(x: Tensor[A, B]):\n    where A + B >= 0, A == A\n")
+    by_sign, by_algebra, by_logic, by_one_sign = found(
+        "def f(x: Tensor[A, B]):\n    where A + B >= 0, A == A, A == 1 or A != 1, A >= 0 or B >= 5\n"
+    )
     assert by_sign.message == "`A + B >= 0` always holds"
     assert by_sign.notes == ("A is a size, so A >= 0", "B is a size, so B >= 0")
     assert (by_algebra.message, by_algebra.notes) == ("`A == A` always holds", ())
+    assert by_logic.notes == ()
+    assert by_one_sign.notes == ("A is a size, so A >= 0",)
 
 
 def test_the_finding_can_be_silenced() -> None:

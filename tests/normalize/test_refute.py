@@ -109,3 +109,29 @@ def test_a_negative_dim_is_told_once() -> None:
 def test_extremes_of_a_variadic_differ() -> None:
     assert contradiction("def f(x: Tensor[*b]):\n    where min(*b) < max(*b)\n") is None
     assert contradiction("def f(x: Tensor[*b]):\n    dim *b in [0, 3]\n    where min(*b) >= 4\n") is not None
+
+
+HELPS = {
+    "x: Tensor[B] | B * B == 15": "use B * B == 16",
+    "x: Tensor[B] | B ** 2 == 110": "use B ** 2 == 100",
+    "x: Tensor[B, S] | 4*B + 8*S == 14": "use 4*B + 8*S == 12",
+    "x: Tensor[B, S] | B <= S, B >= S + 2": "use B <= S + 2, or B >= S",
+    "x: Tensor[B, S] | B > S, S > B": "use B > S - 2, or S > B - 2",
+    "x: Tensor[A, B, C] | A < B, B < C, C < A": "use A < B + 3, or B < C + 3, or C < A + 3",
+    "x: Tensor[A, B] | A < B, B <= A": "use A <= B, or B <= A + 1",
+}
+
+
+@pytest.mark.parametrize(("spec", "help_"), HELPS.items())
+def test_what_to_write_instead(spec: str, help_: str) -> None:
+    """The nearest numbers, in the words and the direction of the text; by hand."""
+    params, wheres = spec.split(" | ")
+    found = contradiction(f"def f({params}):\n    where {wheres}\n")
+    assert found is not None
+    assert found.helps == (help_,)
+
+
+def test_a_division_by_the_number_0_is_one_finding() -> None:
+    report = Report()
+    assert normalize(signature("def f(x: Tensor[B]):\n    where B % 0 == 1\n"), report).contradictory
+    assert [diagnostic.code for diagnostic in report] == ["maybe-zero-divisor"]

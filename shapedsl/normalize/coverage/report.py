@@ -53,9 +53,13 @@ def _tell_taken(signature: Signature, found: Unreachable, report: Report) -> Non
     last = any(taker.keyword == "otherwise" for taker in takers)
     if dead.keyword == "otherwise":
         silence = "# shapedsl: ignore[unreachable-case]"
-        advice = "delete it" if last else f"delete it, or end its line with `{silence}` if it is there for later changes"
+        advice = (
+            "delete it" if last else f"delete it, or end its line with `{silence}` if it is there for later changes"
+        )
     elif last:
         advice = "move it in front of `otherwise`"
+    elif dead.buckets == takers[0].buckets and _asks_same(dead, takers[0]):
+        advice = "delete one of the two"
     else:
         advice = f"move it in front of {called(takers[0])}, or delete it"
     report.warning(
@@ -67,6 +71,10 @@ def _tell_taken(signature: Signature, found: Unreachable, report: Report) -> Non
         note=f"{_and([_text(c) for c in since])} {'is' if len(since) == 1 else 'are'} assumed" if since else (),
         help=advice,
     )
+
+
+def _asks_same(one: Alternative, other: Alternative) -> bool:
+    return {c.predicate for c in one.constraints} == {c.predicate for c in other.constraints}
 
 
 def _tell_refused(signature: Signature, found: Unreachable, report: Report) -> None:
@@ -118,11 +126,14 @@ def _apart(earlier: Alternative, later: Alternative) -> str:
 
 
 def _negated(constraint: Constraint) -> str:
+    text = _text(constraint)
     match constraint.predicate:
-        case Compare(op=op, left=left, right=right) if not constraint.notes:
+        case Compare(op=op, left=left, right=right) if write_predicate(constraint.predicate) == text:
             return write_predicate(Compare(COMPARISONS[op.negated], left, right))
+        case Compare():
+            return f"not {text}"
         case _:
-            return f"not ({_text(constraint)})"
+            return f"not ({text})"
 
 
 def _tell_misfit(signature: Signature, found: Misfit, report: Report) -> None:
