@@ -17,8 +17,8 @@ from typing import overload
 
 from .alternatives import Alternative
 from .constraints import Constraint
-from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
-from .walk import map_sizes, same
+from .dims import Apply, Const, Dim, Predicate, Size, Var, Variadic
+from .walk import children, map_sizes, same
 from .write import write_predicate
 
 
@@ -46,25 +46,14 @@ def splice(dim: Dim, lengths: Mapping[str, int]) -> Dim:
     return dim if same(dim.args, args) else replace(dim, args=tuple(args))
 
 
-def _bare(node: Size | Predicate) -> Iterator[str]:
+def _bare(node: Dim | Predicate) -> Iterator[str]:
     """Yields the variadics that stand for each of their dims in turn: those outside ``prod(…)``."""
-    match node:
-        case Variadic(name=name):
-            yield name
-        case Apply(args=args):
-            for arg in args:
-                if not (isinstance(arg, Variadic) and node.op.arity is None):
-                    yield from _bare(arg)
-        case Compare(left=left, right=right):
-            yield from _bare(left)
-            yield from _bare(right)
-        case And(args=parts) | Or(args=parts):
-            for part in parts:
-                yield from _bare(part)
-        case Not(arg=part):
-            yield from _bare(part)
-        case _:
-            pass
+    if isinstance(node, Variadic):
+        yield node.name
+    gathers = isinstance(node, Apply) and node.op.arity is None
+    for child in children(node):
+        if not (gathers and isinstance(child, Variadic)):
+            yield from _bare(child)
 
 
 def _element(size: Size, name: str, axis: int) -> Size:

@@ -32,6 +32,26 @@ def _gather(node: Dim | Predicate, found: list[str]) -> None:
         _gather(node.arg, found)
 
 
+def children(node: Dim | Predicate) -> tuple[Dim | Predicate, ...]:
+    """Returns the sizes and predicates directly inside ``node``, left to right."""
+    match node:
+        case Apply(args=args) | And(args=args) | Or(args=args):
+            return args
+        case Compare(left=left, right=right):
+            return left, right
+        case Not(arg=arg):
+            return (arg,)
+        case _:
+            return ()
+
+
+def nodes(node: Dim | Predicate) -> Iterator[Dim | Predicate]:
+    """Yields ``node`` and all sizes and predicates inside it, each before its own parts."""
+    yield node
+    for child in children(node):
+        yield from nodes(child)
+
+
 def same(before: Sequence[object], after: Sequence[object]) -> bool:
     """Returns whether both hold the very same nodes: then the node around them needs no copy."""
     return len(before) == len(after) and all(map(operator.is_, before, after))

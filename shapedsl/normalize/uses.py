@@ -29,7 +29,7 @@ from ..ir import (
     Var,
     Variadic,
 )
-from ..ir.walk import scalar_sizes, subtypes, tensor_dims
+from ..ir.walk import nodes, scalar_sizes, subtypes, tensor_dims
 
 
 def names_in(node: Dim | Predicate, span: Span | None = None) -> Iterator[tuple[str, Span | None]]:
@@ -126,19 +126,10 @@ def all_names(signature: Signature) -> Iterator[tuple[str, Span | None]]:
 
 def constraint_sizes(constraint: Constraint) -> Iterator[Size]:
     """Yields both sides of each comparison of ``constraint``."""
-    yield from _sides(constraint.predicate)
-
-
-def _sides(predicate: Predicate) -> Iterator[Size]:
-    match predicate:
-        case Compare(left=left, right=right):
-            yield left
-            yield right
-        case And(args=args) | Or(args=args):
-            for arg in args:
-                yield from _sides(arg)
-        case Not(arg=arg):
-            yield from _sides(arg)
+    for node in nodes(constraint.predicate):
+        if isinstance(node, Compare):
+            yield node.left
+            yield node.right
 
 
 # ------------------------------------------------------------------------------------- slips

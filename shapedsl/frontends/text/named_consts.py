@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...ir import And, Apply, Compare, Const, Constraint, Dim, Not, Or, Origin, Predicate
+from ...ir import Compare, Const, Constraint, Origin, Predicate
+from ...ir.walk import nodes
 from ...layout.tokens import CLOSERS, OPENERS, scan
 from .sizes import FUNCTIONS
 
@@ -65,26 +66,16 @@ def _ends(text: str) -> list[str]:
     return [end for end in ends if end.strip()]
 
 
-def _texts(node: Predicate | Dim) -> Iterator[str]:
-    """Yields the texts of the constants in ``node``, and of each ``multiple of``, whose constants have none."""
-    match node:
-        case Const(span=span) if span is not None:
-            yield span.text
-        case Apply(args=args):
-            for size in args:
-                yield from _texts(size)
-        case Compare(left=left, right=right, span=span):
-            if span is not None and "multiple" in span.text:
+def _texts(predicate: Predicate) -> Iterator[str]:
+    """Yields the texts of the constants in ``predicate``, and of each ``multiple of``, whose constants have none."""
+    for node in nodes(predicate):
+        match node:
+            case Const(span=span) if span is not None:
                 yield span.text
-            yield from _texts(left)
-            yield from _texts(right)
-        case And(args=parts) | Or(args=parts):
-            for part in parts:
-                yield from _texts(part)
-        case Not(arg=arg):
-            yield from _texts(arg)
-        case _:
-            pass
+            case Compare(span=span) if span is not None and "multiple" in span.text:
+                yield span.text
+            case _:
+                pass
 
 
 __all__ = ["is_for_all_consts", "leans_on_const"]

@@ -19,8 +19,8 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from ...diagnostics import Edit, Fix, Report, Source
-from ...ir import OPERATORS, And, Apply, Compare, Const, Dim, Not, Or, Predicate, Signature, Size, Var, Variadic
-from ...ir.walk import map_sizes
+from ...ir import OPERATORS, And, Apply, Const, Dim, Predicate, Signature, Size, Var, Variadic
+from ...ir.walk import map_sizes, nodes
 from . import sizes
 from .expand import Expander
 from .limits import UnreadableError
@@ -51,7 +51,7 @@ def read_predicate(source: Source, signature: Signature, report: Report) -> Pred
     found = _expanded(whole, source, signature, report)
     if found is None or len(report.errors) > errors or sizes.is_too_large(found, found.span, report):
         return None
-    _check_names(_predicate_names(found), signature, report)
+    _check_names(_names(found), signature, report)
     variadic = {variable.name for variable in signature.variables if variable.variadic}
     return None if len(report.errors) > errors else map_sizes(found, lambda size: _each(size, variadic))
 
@@ -76,7 +76,7 @@ def read_size(source: Source, signature: Signature, report: Report) -> Size | No
     found = _expanded(lambda expander: expander.size(size), source, signature, report)
     if found is None or len(report.errors) > errors or sizes.is_too_large(found, found.span, report):
         return None
-    _check_names(_size_names(found), signature, report)
+    _check_names(_names(found), signature, report)
     variadic = {variable.name for variable in signature.variables if variable.variadic}
     return None if len(report.errors) > errors else _each(found, variadic)
 
@@ -158,27 +158,8 @@ def _check_names(uses: Iterator[Var | Variadic], signature: Signature, report: R
         )
 
 
-def _predicate_names(predicate: Predicate) -> Iterator[Var | Variadic]:
-    match predicate:
-        case Compare(left=left, right=right):
-            yield from _size_names(left)
-            yield from _size_names(right)
-        case And(args=args) | Or(args=args):
-            for arg in args:
-                yield from _predicate_names(arg)
-        case Not(arg=arg):
-            yield from _predicate_names(arg)
-
-
-def _size_names(size: Size) -> Iterator[Var | Variadic]:
-    match size:
-        case Var() | Variadic():
-            yield size
-        case Apply(args=args):
-            for arg in args:
-                yield from _size_names(arg)
-        case _:
-            pass
+def _names(node: Predicate | Size) -> Iterator[Var | Variadic]:
+    return (each for each in nodes(node) if isinstance(each, (Var, Variadic)))
 
 
 __all__ = ["is_size", "read_predicate", "read_size"]

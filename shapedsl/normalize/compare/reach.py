@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...ir import And, Apply, Compare, Dim, Not, Or, Predicate, Signature, Type
+from ...ir import Apply, Dim, Predicate, Signature, Type
 from ...ir.operators import PROD
-from ...ir.walk import free_vars, scalar_sizes, tensor_dims
+from ...ir.walk import children, free_vars, scalar_sizes, tensor_dims
 from ..components import components
 
 
@@ -24,20 +24,9 @@ def _sizes(type_: Type) -> Iterator[Dim]:
 
 def _products(node: Dim | Predicate) -> Iterator[str]:
     """Yields the names that `prod` multiplies."""
-    match node:
-        case Apply(op=op, args=args):
-            for arg in args:
-                yield from free_vars(arg) if op is PROD else _products(arg)
-        case Compare(left=left, right=right):
-            yield from _products(left)
-            yield from _products(right)
-        case And(args=parts) | Or(args=parts):
-            for part in parts:
-                yield from _products(part)
-        case Not(arg=part):
-            yield from _products(part)
-        case _:
-            pass
+    gathers = isinstance(node, Apply) and node.op is PROD
+    for child in children(node):
+        yield from free_vars(child) if gathers else _products(child)
 
 
 def parts_of_a_question(signatures: Sequence[Signature]) -> int:
