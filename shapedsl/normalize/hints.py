@@ -95,10 +95,10 @@ def _allows(value: int, interval: Interval, modulus: int, residue: int) -> bool:
 
 
 def _outside_wheres(hint: _Hint, wheres: Sequence[Constraint], lowered: _Lowered | None, report: Report) -> None:
-    """Warns of a hint that a single-variable assumption excludes."""
+    """Warns of a hint that a single-variable assumption excludes, unless it leaves one size, which needs no hint."""
     name = hint.variable.name
     broken = [c for c in wheres if set(free_vars(c.predicate)) == {name} and not _holds(c, name, hint.value)]
-    if not broken or hint.variable.variadic:
+    if not broken or hint.variable.variadic or any(_is_one_size(c.predicate) for c in broken):
         return
     nearest = None if lowered is None else nearest_fit(name, hint.value, *lowered)
     report.warning(
@@ -109,6 +109,11 @@ def _outside_wheres(hint: _Hint, wheres: Sequence[Constraint], lowered: _Lowered
         also=[(hint.span, f"hint {hint.value}")],
         note=[] if nearest is None else f"{nearest} is used, the nearest size that fits",
     )
+
+
+def _is_one_size(predicate: Predicate) -> bool:
+    fact = fact_of(simplify_predicate(predicate))
+    return fact is not None and fact[1].low == fact[1].high
 
 
 def _holds(constraint: Constraint, name: str, value: int) -> bool:

@@ -68,6 +68,11 @@ from .test_lower import lowered, shown
         ),
         ("N * A + B, N", "B < N", "A*N+B % N < N", "A = A*N+B // N; B = A*N+B % N; N = N"),
         ("6 * A + 4 * B", "B < 3", None, "A = (6*A+4*B - 4 * (-(6*A+4*B // 2) % 3)) // 6; B = -(6*A+4*B // 2) % 3"),
+        ("(H // 14) * (W // 14), H // 14", "H % 14 == 0, W % 14 == 0, H >= 14", None, "H = 14 * H//14; W = 14 * H//14*(W//14) // H//14"),
+        # halves, of which one is rounded up
+        ("T // 2, cdiv(T, 2)", "", "T//2 == ((T+1)//2 + T//2) // 2", "T = (T+1)//2 + T//2"),
+        # a remainder that is known
+        ("T + (-T) % 8", "T % 8 == 3", "T+-T%8 % 2 == 0; T+-T%8 % 4 == 0; T+-T%8 % 8 == 0", "T = T+-T%8 - 5"),
         # several together
         (
             "2 * A + 3 * B, A + B",

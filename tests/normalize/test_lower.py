@@ -222,6 +222,18 @@ def test_what_the_ranges_say_of_a_derived_int_is_not_lost() -> None:
     assert shown("def f(x: Tensor[C, B + C], n: Scalar[2 * B]): ...\n")[1].endswith("2*B int 0..None")
 
 
+def test_what_a_constraint_says_of_a_derived_size_bounds_it() -> None:
+    text = "def f(x: Tensor[P], y: Tensor[T], m: Tensor[P + T]):\n    where {}\n"
+    for where, bounds in {
+        "P + T <= 20": "0..20",
+        "20 > P + T": "0..19",
+        "3 * P >= 22 - 3 * T": "8..None",
+        "-2 * P - 2 * T > -9": "0..4",
+        "P + 2 * T <= 20": "0..30",
+    }.items():
+        assert shown(text.format(where))[1].split("; ")[-1] == f"P+T dim {bounds}"
+
+
 def test_an_int_that_can_be_proved_not_to_be_negative() -> None:
     text = "def f(a: Tensor[A], b: Tensor[B], n: Scalar[A * B - 7]):\n    where A * B >= 7\n"
     assert shown(text)[1].endswith("A*B-7 int 0..None")

@@ -58,6 +58,7 @@ def test_names(text: str, expected: list[tuple[str, str, str]]) -> None:
         ("dim B multiple of 8 hint 12", [("error", "hint-out-of-range", "B")]),
         ("dim B in [0, 8] multiple of 4 hint 8", []),
         ("dim B hint 8\n    where B <= 4", [("warning", "hint-out-of-range", "B <= 4")]),
+        ("dim B hint 8\n    where B == 4", []),  # one size needs no hint
         ("dim B hint 8\n    where B in {2, 4}", [("warning", "hint-out-of-range", "B in {2, 4}")]),
         ("dim B hint 8\n    case B == 1\n    otherwise", []),
         ("dim B in [1, 8]\n    case B == 1 hint B = 9\n    otherwise", [("error", "hint-out-of-range", "")]),

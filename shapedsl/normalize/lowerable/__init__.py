@@ -55,6 +55,7 @@ from .quotient import Quotient
 from .slots import Slot, slot_dims
 from .solve import inverted
 from .solve import solve as solve
+from .stated import stated_of
 from .tell import tell_negative_ints
 from .translate import has_floor, translate_predicate
 
@@ -161,7 +162,7 @@ def _said(slots: Iterable[Slot], inversion: Inversion, known: Known) -> list[Pre
 
 
 def _ranges(slots: Iterable[Slot], known: Known) -> Iterable[Predicate]:
-    """Yields what the ranges of the variables say of each derived size: over the slots some of it is lost.
+    """Yields what the ranges of the variables and the constraints say of each derived size: over the slots some is lost.
 
     ``2 * B`` is never negative, which ``2 * (c - C)`` does not show. Of an int it is worth a proof.
     """
@@ -176,6 +177,7 @@ def _ranges(slots: Iterable[Slot], known: Known) -> Iterable[Predicate]:
         for op, bound in ((">=", low), ("<=", high)):
             if abs(bound) <= LARGEST:
                 yield Compare(COMPARISONS[op], Var(slot.name), Const(int(bound)))
+    yield from stated_of([slot for slot in slots if not slot.bare], known.predicates)
 
 
 def _tighten(

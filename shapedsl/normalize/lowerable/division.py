@@ -27,7 +27,7 @@ from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size
 from ...ir.walk import free_vars, substitute_size
 from ..algebra import TooLarge, canonical, terms
 from ..intervals import Box
-from ..polynomial import Terms, add, build, is_constant, scale, terms_interval
+from ..polynomial import Terms, add, build, constant, content, is_constant, scale, terms_interval
 from .equations import Equation, factor_of, unknown_in, variable_of
 from .given import Given
 from .hermite import Row
@@ -91,18 +91,26 @@ def _divided(
     if unknown and (low == -inf or not given.at_least(add(add(factor, unknown, -1), _number(int(low))), 1)):
         return None
     over_slots = translate(factor, definitions)
-    divisor = build(over_slots.numerator)
-    if terms_interval(over_slots.numerator, box).low < 1:
-        divisor = Apply(OPERATORS["max"], (divisor, Const(1)))
     start = _number(int(low)) if unknown else {}
     times = over_slots.denominator
-    dividend = build(scale(add(known, start, -1), times))
+    whole, part = scale(add(known, start, -1), times), over_slots.numerator
+    if not unknown:  # there is no rest, so it cannot matter what both are multiples of
+        common = gcd(content(whole), constant(whole), content(part), constant(part))
+        whole, part = _over(whole, common), _over(part, common)
+    divisor = build(part)
+    if terms_interval(part, box).low < 1:
+        divisor = Apply(OPERATORS["max"], (divisor, Const(1)))
+    dividend = build(whole)
     value = Quotient(terms(Apply(OPERATORS["//"], (dividend, divisor))))
     remainder = Apply(OPERATORS["%"], (dividend, divisor))
     if not unknown:
         return Found(name, value, exact=Compare(COMPARISONS["=="], remainder, Const(0)))
     right = canonical(Apply(OPERATORS["+"], (remainder, build(scale(start, times)))))
     return Found(name, value, rest=Equation(build(scale(unknown, times)), right))
+
+
+def _over(polynomial: Terms, divisor: int) -> Terms:
+    return {monomial: coefficient // divisor for monomial, coefficient in polynomial.items()}
 
 
 def _number(value: int) -> Terms:

@@ -5,12 +5,16 @@ Before::
     B // 8               where B % 8 == 3
     max(A, B) + 1        where A <= B
     B % 8                where 16 <= B < 24
+    B % 8                where B % 8 == 3
+    (B + 1) // 2
 
 After::
 
-    B / 8 - 3 / 8        (over a common denominator: `8 * (B // 8)` is `B - 3`)
+    B / 8 - 3 / 8        (over a common denominator: `8 * (B // 8)` is `B - 3`; factors beside it stay)
     B + 1
     B - 16
+    3
+    B - B // 2           (which a tensor's other half may be)
 
 Invariant: the size is the same wherever the assumptions hold. Only dims are opened, never the assumptions
 themselves: those are what it rests on.
@@ -22,8 +26,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...ir import OPERATORS, Apply, Const, Size
-from ..algebra import TooLarge, canonical, terms
-from ..polynomial import Terms, add, scale
+from ..algebra import TooLarge, canonical, product, terms
+from ..polynomial import Terms, add, build, constant, scale
 from .given import Given
 
 Residue = Callable[[Terms], "tuple[int, int]"]
@@ -37,20 +41,24 @@ def without_floors(polynomial: Terms, residue: Residue) -> tuple[Terms, int]:
     Args:
         polynomial: Over the variables of the signature.
         residue: What is known of the residue of a polynomial.
+
+    Raises:
+        TooLarge: The result would be too long.
     """
-    factor = 1
-    for monomial in polynomial:
-        match monomial:
-            case (Apply(op=op, args=(dividend, Const(value=by))),) if op.name == "//" and by > 0:
-                modulus, rest = residue(terms(dividend))
-                if modulus % by == 0:
-                    others = add(scale(polynomial, by), {monomial: -by * polynomial[monomial]})
-                    exact = add(terms(dividend), {(): rest % by} if rest % by else {}, -1)
-                    opened, more = without_floors(add(others, exact, polynomial[monomial]), residue)
-                    return opened, factor * by * more
-            case _:
-                pass
-    return polynomial, factor
+    for monomial, coefficient in polynomial.items():
+        for at, atom in enumerate(monomial):
+            match atom:
+                case Apply(op=op, args=(dividend, Const(value=by))) if op.name == "//" and by > 0:
+                    modulus, rest = residue(terms(dividend))
+                    if modulus % by == 0:
+                        others = add(scale(polynomial, by), {monomial: -by * coefficient})
+                        exact = add(terms(dividend), {(): rest % by} if rest % by else {}, -1)
+                        whole = product({monomial[:at] + monomial[at + 1 :]: coefficient}, exact)
+                        opened, more = without_floors(add(others, whole), residue)
+                        return opened, by * more
+                case _:
+                    pass
+    return polynomial, 1
 
 
 def opened(size: Size, given: Given) -> Size:
@@ -78,11 +86,23 @@ def _opened(size: Size, given: Given) -> Size:
                     return arg
         case "%", (dividend, Const(value=by)) if by > 0:
             try:
-                whole = given.block(terms(dividend), by)
+                polynomial = terms(dividend)
+                whole = given.block(polynomial, by)
+                modulus, rest = given.proved_residue(polynomial) if whole is None else (1, 0)
             except TooLarge:
                 return size
             if whole is not None:
                 return Apply(OPERATORS["-"], (dividend, Const(by * whole)))
+            if modulus % by == 0:
+                return Const(rest % by)
+        case "//", (dividend, Const(value=2)):
+            try:
+                polynomial = terms(dividend)
+            except TooLarge:
+                return size
+            if constant(polynomial) % 2:
+                below = build(add(polynomial, {(): -1}))
+                return Apply(OPERATORS["-"], (below, Apply(OPERATORS["//"], (below, Const(2)))))
         case _:
             pass
     return size
