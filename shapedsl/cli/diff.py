@@ -102,17 +102,21 @@ def _file(target: str, consts: Mapping[str, int], report: Report) -> list[Signat
 
 
 def _at_revision(target: str, name: str, consts: Mapping[str, int], report: Report) -> list[Signature]:
-    """Returns the specs of a file as they were."""
+    """Returns the specs of a file as they were, under its name of then; none if it is new."""
     file, spec = split_target(target)
     path = Path(file)
     try:
         at = revision(name, path)
-        source = read_at(at, path, report)
+        before = at.former(path)
+        if before is None and path.is_file():
+            return []
+        before = before or path
+        source = read_at(at, before, report)
     except RevisionError as error:
         raise click.UsageError(f"{error}.") from None
     if source is None:
         return []
-    module = pipeline.read(source, report, consts=consts, base=path.parent, load=at.load)
+    module = pipeline.read(source, report, consts=consts, base=before.parent, load=at.load)
     return _resolved(choose_specs(list(module), spec, report), report)
 
 

@@ -36,6 +36,23 @@ class Revision:
     commit: str
     top: Path
 
+    def former(self, path: Path) -> Path | None:
+        """Returns the path that a file had at this revision, before it was renamed perhaps; None if it is new.
+
+        Args:
+            path: Of the file in the working tree.
+
+        Raises:
+            OSError: It is not in the repository.
+        """
+        inside = self._inside(path)
+        if _git(self.top, "cat-file", "-e", f"{self.commit}:{inside}") is not None:
+            return path
+        renamed = ("diff", "--no-ext-diff", "--name-status", "-z", "--find-renames", "--diff-filter=R", self.commit)
+        words = os.fsdecode(_git(self.top, *renamed) or b"").split("\0")
+        before = dict(zip(words[2::3], words[1::3], strict=False)).get(inside)
+        return None if before is None else self.top / before
+
     def load(self, path: Path) -> Source:
         """Returns a file's text at this revision.
 
@@ -46,16 +63,20 @@ class Revision:
             OSError: It is not in the revision, or not in the repository.
             UnicodeDecodeError: It is not UTF-8.
         """
-        try:
-            inside = Path(os.path.realpath(path.parent), path.name).relative_to(self.top).as_posix()
-        except ValueError:
-            raise OSError(errno.ENOENT, f"it is outside the repository `{self.top}`", str(path)) from None
+        inside = self._inside(path)
         raw = _git(self.top, "cat-file", "blob", f"{self.commit}:{inside}")
         if raw is None:
             raise OSError(errno.ENOENT, f"`{self.name}` has no such file", str(path))
         if len(raw) > MOST:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
         return Source(f"{self.name}:{inside}", raw.decode("utf-8-sig"))
+
+    def _inside(self, path: Path) -> str:
+        """Returns the path from the top of the repository, as git writes it."""
+        try:
+            return Path(os.path.realpath(path.parent), path.name).relative_to(self.top).as_posix()
+        except ValueError:
+            raise OSError(errno.ENOENT, f"it is outside the repository `{self.top}`", str(path)) from None
 
 
 def revision(name: str, beside: Path) -> Revision:
@@ -77,7 +98,7 @@ def revision(name: str, beside: Path) -> Revision:
     commit = None
     if name and not name.startswith("-") and "\0" not in name:
         commit = _git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    if commit is None:
+    if commit is None or commit.startswith(b"^"):  # git takes a negated one for a revision too
         raise RevisionError(f"the repository of `{beside}` has no revision `{name}`")
     return Revision(name, commit.decode().strip(), Path(os.fsdecode(top.rstrip(b"\n"))))
 

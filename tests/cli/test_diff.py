@@ -54,13 +54,13 @@ class TestFiles:
         assert result.exit_code == 1
         assert result.output.startswith(
             """\
-error[breaking-change]: `f`: `N <= 512` is demanded now
+error[breaking-change]: `f`: `N <= 512` is demanded now, it was `B <= 1024`
   --> narrower.shapes:1:10
  1 | dim N in [0, 512] hint 8
    |          ^^^^^^^^ now
-  ::: old.shapes:2:5
- 2 | def f(x: Tensor[B, D]) -> Tensor[B]:
-   |     - in the old version
+  ::: old.shapes:1:10
+ 1 | dim B in [0, 1024] hint 8
+   |          --------- in the old version
    = witness: B = 513, D = 0
    = note: the old version accepts x of shape (513, 0)
 """
@@ -72,9 +72,9 @@ error[breaking-change]: `f`: `N <= 512` is demanded now
         assert (result.exit_code, result.output) == (
             0,
             """\
-wider.shapes:2:5: note[compatible-change] `f`: `B <= 1024` is no longer demanded
+wider.shapes:1:10: note[compatible-change] `f`: `B <= 1024` is no longer demanded, only `B <= 2048`
 wider.shapes:1:5: note[compatible-change] `f`: the hint of `B` is 16, it was 8
-wider.shapes:4:5: note[compatible-change] `g`: `B <= 1024` is no longer demanded
+wider.shapes:1:10: note[compatible-change] `g`: `B <= 1024` is no longer demanded, only `B <= 2048`
 wider.shapes:1:5: note[compatible-change] `g`: the hint of `B` is 16, it was 8
 """,
         )
@@ -229,14 +229,14 @@ class TestGit:
         Path("old.shapes").write_text(NARROWER)
         result = run("diff", "--git", "HEAD", "old.shapes")
         assert result.exit_code == 1
-        assert "  ::: HEAD:old.shapes:2:5\n" in result.output
+        assert "  ::: HEAD:old.shapes:1:10\n" in result.output
 
     def test_imports_are_those_of_the_revision(self) -> None:
         Path("sub/common.shapes").write_text("dim B in [0, 32]\n")
         result = run("diff", "--git", "HEAD", "--format", "concise", "sub/net.shapes")
         assert (result.exit_code, result.output) == (
             1,
-            "sub/common.shapes:1:10: error[breaking-change] `f`: `B <= 32` is demanded now\n",
+            "sub/common.shapes:1:10: error[breaking-change] `f`: `B <= 32` is demanded now, it was `B <= 64`\n",
         )
 
     def test_from_a_folder_below(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,18 +250,41 @@ class TestGit:
         assert run("diff", "--git", "HEAD", "old.shapes").output == "equal\n"
         assert run("diff", "--git", "HEAD~1", "old.shapes").output.endswith("\nwider: 4 compatible\n")
 
-    @pytest.mark.parametrize("name", ["nowhere", "--output=x", "", "HEAD:old.shapes"])
+    @pytest.mark.parametrize("name", ["nowhere", "--output=x", "", "HEAD:old.shapes", "^HEAD", "HEAD..HEAD"])
     def test_no_such_revision(self, name: str) -> None:
         result = run("diff", f"--git={name}", "old.shapes")
         assert result.exit_code == 2
         assert f"has no revision `{name}`" in result.output
         assert not Path("x").exists()
 
-    def test_a_file_that_the_revision_lacks(self) -> None:
+    def test_an_imported_file_is_called_as_it_would_be_opened(self) -> None:
+        Path("sub/net.shapes").write_text('from "../old.shapes" import B\ndef f(x: Tensor[B]): ...\n')
+        self.git("commit", "--all", "--quiet", "--message", "second")
+        Path("old.shapes").write_text(NARROWER.replace("N", "B"))
+        result = run("diff", "--git", "HEAD", "--format", "github", "sub/net.shapes")
+        assert "file=old.shapes,line=1," in result.output
+
+    def test_a_new_file(self) -> None:
         Path("new.shapes").write_text(OLD)
-        result = run("diff", "--git", "HEAD", "new.shapes")
+        result = run("diff", "--git", "HEAD", "--format", "concise", "new.shapes")
+        assert (result.exit_code, result.output) == (
+            0,
+            "new.shapes:2:5: note[compatible-change] the spec `f` is new\n"
+            "new.shapes:4:5: note[compatible-change] the spec `g` is new\n",
+        )
+
+    def test_a_renamed_file(self) -> None:
+        self.git("mv", "sub/net.shapes", "sub/nét é.shapes")
+        renamed = Path("sub/nét é.shapes")
+        renamed.write_text(renamed.read_text().replace("Tensor[B]", "Tensor[B, B]"))
+        result = run("diff", "--git", "HEAD", renamed)
+        assert result.exit_code == 1
+        assert "  ::: HEAD:sub/net.shapes:2:" in result.output
+
+    def test_no_such_file(self) -> None:
+        result = run("diff", "--git", "HEAD", "missing.shapes")
         assert result.exit_code == 2
-        assert "cannot read `new.shapes` at `HEAD`: `HEAD` has no such file" in result.output
+        assert "cannot read `missing.shapes` at `HEAD`: `HEAD` has no such file" in result.output
 
     def test_an_import_that_the_revision_lacks(self) -> None:
         Path("sub/common.shapes").unlink()

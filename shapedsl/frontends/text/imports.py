@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,6 +67,8 @@ class Importer:
             return None
         path = base / statement.path
         key = resolved(path)
+        if resolved(plain := Path(os.path.normpath(path))) == key:  # `..` behind a link leads elsewhere
+            path = plain
         if key in self._open:
             circle = [*self._open[self._open.index(key) :], key]
             self._report.error(

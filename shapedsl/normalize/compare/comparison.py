@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...diagnostics import Report
+from ...diagnostics import Diagnostic, Report
 from ...ir import Param, Signature
 from ...ir.expand import expand
 from ...ir.expanded import Expanded
@@ -20,7 +20,7 @@ from ..decide import Unknown
 from .asking import Asker
 from .changes import Change, Effect, Example, Spans, changed
 from .dtypes import dtype_changes
-from .inclusion import Answer, unmet
+from .inclusion import Answer, counterpart, unmet, write
 from .places import Places, places_of, satisfiable
 from .structures import OTHER, FakeTensor, Structures, is_fake_tensor
 
@@ -102,9 +102,11 @@ class Comparison:
         if isinstance(example, Unknown):
             self._open(effect, example.reason)
             return
-        if not refusals.errors:
-            return  # a default that the other lacks, which is told by itself
-        refusal = refusals.errors[0]
+        # without a refusal it is a default that the other lacks, which is told by itself
+        for refusal in refusals.errors:
+            self._refused(effect, refusal, example)
+
+    def _refused(self, effect: Effect, refusal: Diagnostic, example: Example) -> None:
         message = _plain(refusal.message)
         name = message.split("`")[1]
         root = name.partition("[")[0].partition(".")[0]
@@ -117,7 +119,7 @@ class Comparison:
         spans = old.type.span or old.span, new.type.span or new.span
         kind = _KINDS.get(refusal.code, "type")
         self._add(
-            (effect, name, refusal.code),
+            (effect, refusal.span or name, refusal.code),  # items of one type are refused alike
             changed(kind, name, effect, message, texts=texts, spans=spans, example=example),
         )
 
@@ -155,11 +157,15 @@ class Comparison:
             )
             return
         span = mine.spans.get(question.place) or mine.expanded.signature.span
+        instead = counterpart(mine, question)
+        there = "" if instead is None else write(instead)
+        span = span if instead is None else instead.span or span
         if effect is Effect.LOST:
-            texts, spans, verb = ("", question.text), (span, question.span), "is demanded now"
+            texts, spans = (there, question.text), (span, question.span)
+            message = f"`{question.text}` is demanded now" + (f", it was `{there}`" if there else "")
         else:
-            texts, spans, verb = (question.text, ""), (question.span, span), "is no longer demanded"
-        message = f"`{question.text}` {verb}"
+            texts, spans = (question.text, there), (question.span, span)
+            message = f"`{question.text}` is no longer demanded" + (f", only `{there}`" if there else "")
         self._add(
             (effect, question.kind, question.span or question.text),
             changed(question.kind, question.place, effect, message, texts=texts, spans=spans, example=answer.example),

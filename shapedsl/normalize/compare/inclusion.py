@@ -24,7 +24,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...diagnostics import Span
-from ...ir import COMPARISONS, And, Apply, Compare, Const, Or, Predicate, Size, Static, Var, Variable, VariableKind
+from ...ir import (
+    COMPARISONS,
+    And,
+    Apply,
+    Compare,
+    Const,
+    Constraint,
+    Or,
+    Predicate,
+    Size,
+    Static,
+    Var,
+    Variable,
+    VariableKind,
+)
 from ...ir.operators import PROD
 from ...ir.walk import evaluate, free_vars, map_sizes, substitute, substitute_size
 from ...ir.write import write_dim, write_predicate
@@ -156,8 +170,35 @@ def _questions(accepted: Places, by: Places, meaning: Mapping[str, Size]) -> Ite
             if predicate.left != predicate.right:
                 yield Question(predicate, "dim", place, f"{place} == {write_dim(dim)}", by.spans[place])
     for constraint in by.expanded.signature.constraints:
-        text = constraint.text or write_predicate(constraint.predicate)
-        yield Question(substitute(constraint.predicate, meaning), "constraint", "", text, constraint.span)
+        asked = substitute(constraint.predicate, meaning)
+        yield Question(asked, "constraint", "", write(constraint), constraint.span)
+
+
+def write(constraint: Constraint) -> str:
+    """Returns a constraint as its user wrote it."""
+    return constraint.text or write_predicate(constraint.predicate)
+
+
+def counterpart(accepted: Places, question: Question) -> Constraint | None:
+    """Returns the constraint of ``accepted`` that differs from what is asked in a number alone."""
+    if question.kind != "constraint":
+        return None
+    asked = _without_numbers(question.predicate)
+    if asked is None:
+        return None
+    found = [c for c in accepted.expanded.signature.constraints if _without_numbers(c.predicate) == asked]
+    return found[0] if len(found) == 1 else None
+
+
+def _without_numbers(predicate: Predicate) -> object:
+    """Returns what is compared with a number, and how; None if nothing is."""
+    match simplify_predicate(predicate):
+        case Compare(op=op, left=Apply(op=operator, args=(size, Const())), right=Const()) if operator.name == "%":
+            return op, operator, size
+        case Compare(op=op, left=left, right=Const()):
+            return op, left
+        case _:
+            return None
 
 
 # ------------------------------------------------------------------------------- products of any rank
@@ -276,4 +317,4 @@ def _refuses(by: Places, call: Mapping[str, int], asker: Asker) -> bool | None:
             return False
 
 
-__all__ = ["Answer", "Question", "definitions", "unmet"]
+__all__ = ["Answer", "Question", "counterpart", "definitions", "unmet", "write"]

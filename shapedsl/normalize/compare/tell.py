@@ -60,7 +60,8 @@ def _label(text: str) -> str:
 
 
 def _notes(change: Change) -> Iterator[str]:
-    if change.kind == "dtype" or (change.old and change.new):
+    told = f"`{change.old}`" in change.message and f"`{change.new}`" in change.message
+    if change.kind == "dtype" or (change.old and change.new and not told):
         yield f"`{change.old}` became `{change.new}`"
     if change.example is not None and change.breaking:
         shapes = shapes_of(change.example)
