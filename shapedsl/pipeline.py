@@ -2,6 +2,9 @@
 
 Each function is one stage; it takes what the stage before returned and a `Report`, and adds its
 findings there. Nothing here decides anything: the stages do.
+
+It is longer than other modules because it is the one place where the order of the stages can be read; most of it
+is what each of them takes and returns.
 """
 
 from __future__ import annotations
