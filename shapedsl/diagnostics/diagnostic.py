@@ -18,7 +18,7 @@ class Severity(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A labelled span. The first annotation of a diagnostic is its main one, drawn with ``^``."""
+    """A labeled span. The first annotation of a diagnostic is its main one, drawn with ``^``."""
 
     span: Span
     label: str = ""
@@ -55,7 +55,7 @@ class Diagnostic:
         code: A kebab-case name of the fault, a key of `codes.CODES`.
         severity: How bad it is.
         message: A terse headline: no period, no capital.
-        annotations: Labelled spans, the main one first; empty where no source exists (run time).
+        annotations: Labeled spans, the main one first; empty where no source exists (run time).
         notes: Lines after ``= note:``; facts.
         helps: Lines after ``= help:``; what to do.
         fix: Edits that cure it, if a machine can.

@@ -15,7 +15,7 @@ from ..text.define import Definer, bound_names
 from ..text.fragments import parse_clauses
 from ..text.parse import parse
 from ..text.scope import Scope, Session
-from ..text.syntax import Clause, ConstStatement, Def, Labelled, Let, Name, SizesStatement, TypeStatement, Where
+from ..text.syntax import Clause, ConstStatement, Def, Labeled, Let, Name, SizesStatement, TypeStatement, Where
 from .callables import RawCallable, RawParameter, unwrap
 from .equalities import Equality, eliminate
 from .namespace import of_function
@@ -48,7 +48,7 @@ class _Reading:
         self._facts = raw.facts or Facts(None)
         self._places = Places(raw.function)
         self._namespace = of_function(raw.function, self._facts.locals)
-        self._predicates: list[Labelled] = []
+        self._predicates: list[Labeled] = []
         self._equalities: list[Equality] = []
         self._spoken = raw.facts is not None
 

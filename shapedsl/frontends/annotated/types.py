@@ -44,7 +44,7 @@ from ...surface.facts import Predicates
 from ...surface.forms import Form, shown, spell
 from ..text.fragments import parse_dims
 from ..text.parse import parse
-from ..text.syntax import Labelled
+from ..text.syntax import Labeled
 from .equalities import Equality
 from .fields import fields_of
 from .namespace import Namespace, Unknown, of_class
@@ -86,7 +86,7 @@ class TypeReader:
         self._plain_strings = plain_strings
         self._depth = 0
         self._open: list[type] = []  # classes being read: one may contain itself
-        self.wheres: list[Labelled] = []
+        self.wheres: list[Labeled] = []
         self.equalities: list[Equality] = []
         self.spoken = False
 

@@ -22,7 +22,7 @@ from .syntax import (
     Drops,
     HintLine,
     Import,
-    Labelled,
+    Labeled,
     Language,
     Let,
     Multiple,
@@ -109,10 +109,10 @@ class Builder(TypeBuilder):
                 )
         return TypeStatement(name, parameters, value, self.span(start, end))
 
-    def labelled(self, start: int, end: int, predicate: Predicate, message: str | None) -> Labelled:
-        return Labelled(predicate, message, predicate.span or self.span(start, end))
+    def labeled(self, start: int, end: int, predicate: Predicate, message: str | None) -> Labeled:
+        return Labeled(predicate, message, predicate.span or self.span(start, end))
 
-    def where(self, start: int, end: int, predicates: list[Labelled]) -> Where:
+    def where(self, start: int, end: int, predicates: list[Labeled]) -> Where:
         if len(predicates) > limits.MEMBERS:
             fail("input-too-large", f"more than {limits.MEMBERS} predicates in a line", self.span(start, end))
         return Where(predicates, self.span(start, end), *self.taken())
@@ -192,8 +192,8 @@ class Builder(TypeBuilder):
         mode: str | None,
         hints: list[Pair] | None,
     ) -> AlternativeClause:
-        labelled = [Labelled(p, None, p.span or self.span(start, end)) for p in predicates]
-        return self._alternative("case", name, start, end, labelled, mode, hints)
+        labeled = [Labeled(p, None, p.span or self.span(start, end)) for p in predicates]
+        return self._alternative("case", name, start, end, labeled, mode, hints)
 
     def otherwise(self, start: int, end: int, mode: str | None, hints: list[Pair] | None) -> AlternativeClause:
         return self._alternative("otherwise", None, start, end, [], mode, hints)
@@ -204,7 +204,7 @@ class Builder(TypeBuilder):
         name: str | None,
         start: int,
         end: int,
-        predicates: list[Labelled],
+        predicates: list[Labeled],
         mode: str | None,
         hints: list[Pair] | None,
     ) -> AlternativeClause:

@@ -20,7 +20,7 @@ from .syntax import (
     Doc,
     Drops,
     HintLine,
-    Labelled,
+    Labeled,
     RankClause,
     Row,
     ValuesClause,
@@ -41,9 +41,9 @@ class Body:
     doc: str | None = None
 
 
-def constraints(labelled: Iterable[Labelled], expander: Expander | None) -> Iterator[Constraint]:
+def constraints(labeled: Iterable[Labeled], expander: Expander | None) -> Iterator[Constraint]:
     """Yields the constraints of a ``where``; with ``expander`` None they are as they should be already."""
-    for predicate, message, span in labelled:
+    for predicate, message, span in labeled:
         if expander is None:
             found = list(constraints_of(predicate, message=message, text=span.text, span=span))
             yield from found if len(found) == 1 else [replace(c, part=part) for part, c in enumerate(found)]

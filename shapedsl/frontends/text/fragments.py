@@ -12,7 +12,7 @@ from ...ir import Constraint, Dim, Type
 from ..assemble import constraints_of
 from .lexer import column_of
 from .parse import parse
-from .syntax import Clause, Labelled
+from .syntax import Clause, Labeled
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ def parse_type(source: Source, report: Report) -> Type | None:
 def parse_where(source: Source, report: Report) -> list[Constraint] | None:
     """Returns what ``where`` says: predicates with their messages. None if it has an error."""
     errors = len(report.errors)
-    labelled: list[Labelled] | None = parse(source, report, "where_fragment")
-    if labelled is None or len(report.errors) > errors:
+    labeled: list[Labeled] | None = parse(source, report, "where_fragment")
+    if labeled is None or len(report.errors) > errors:
         return None
     return [
         constraint
-        for predicate, message, span in labelled
+        for predicate, message, span in labeled
         for constraint in constraints_of(predicate, message=message, text=span.text, span=span)
     ]
 

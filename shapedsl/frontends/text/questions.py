@@ -26,7 +26,7 @@ from .expand import Expander
 from .limits import UnreadableError
 from .parse import parse
 from .scope import LetEntry, Scope, Session
-from .syntax import SIZES, Labelled, Let, Name
+from .syntax import SIZES, Labeled, Let, Name
 
 T = TypeVar("T")
 
@@ -40,12 +40,12 @@ def read_predicate(source: Source, signature: Signature, report: Report) -> Pred
         report: Receives what is wrong, ``unknown-name`` included.
     """
     errors = len(report.errors)
-    labelled: list[Labelled] | None = parse(source, report, "where_fragment")
-    if labelled is None or len(report.errors) > errors:
+    labeled: list[Labeled] | None = parse(source, report, "where_fragment")
+    if labeled is None or len(report.errors) > errors:
         return None
 
     def whole(expander: Expander) -> Predicate:
-        parts = [expander.predicate(predicate) for predicate, _, _ in labelled]
+        parts = [expander.predicate(predicate) for predicate, _, _ in labeled]
         return parts[0] if len(parts) == 1 else And(tuple(parts), source.span(0, len(source.text)))
 
     found = _expanded(whole, source, signature, report)

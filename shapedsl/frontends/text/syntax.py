@@ -25,7 +25,7 @@ class Name(NamedTuple):
     span: Span
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """A predicate with its message."""
 
     predicate: Predicate
@@ -156,7 +156,7 @@ class TypeStatement:
 class Where:
     """``where p, q``. ``names`` are those that stand in it; ``pending`` if it holds pseudo nodes."""
 
-    predicates: list[Labelled]
+    predicates: list[Labeled]
     span: Span
     names: set[str] = field(default_factory=set[str])
     pending: bool = False
@@ -225,7 +225,7 @@ class AlternativeClause:
 
     keyword: str
     name: str | None
-    predicates: list[Labelled]
+    predicates: list[Labeled]
     mode: Mode
     hints: list[Pair]
     buckets: list[BucketClause]
