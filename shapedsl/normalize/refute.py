@@ -10,7 +10,7 @@ Before::
     ...
         where S >= 200
 
-After: ``contradiction`` with the core ``B <= 64; S >= 200``, each line labelled with what it asks of
+After: ``contradiction`` with the core ``B <= 64; S >= 200``, each line labeled with what it asks of
 ``B``, and what to change.
 
 Most specs are easy: propagation empties a range, or the smallest sizes that it leaves satisfy
@@ -178,7 +178,8 @@ def report_contradiction(
         notes: What else was assumed.
     """
     main, *others = _main_first(refutation.core)
-    mend = mending(refutation.core, refutation.stated or signature.constraints, signature.variables)
+    stated = (*(refutation.stated or signature.constraints), *signature.repeated)  # what is said twice must move twice
+    mend = mending(refutation.core, stated, signature.variables)
     report.error(
         "contradiction",
         "no shape satisfies this spec",

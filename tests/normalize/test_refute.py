@@ -131,6 +131,12 @@ def test_what_to_write_instead(spec: str, help_: str) -> None:
     assert found.helps == (help_,)
 
 
+def test_a_number_that_is_stated_twice_is_not_moved_once() -> None:
+    found = contradiction("dim B in [5, 9]\ndef f(x: Tensor[B]):\n    where B >= 5, B <= 2\n")
+    assert found is not None
+    assert found.helps == ("use B <= 5",)
+
+
 def test_a_division_by_the_number_0_is_one_finding() -> None:
     report = Report()
     assert normalize(signature("def f(x: Tensor[B]):\n    where B % 0 == 1\n"), report).contradictory
