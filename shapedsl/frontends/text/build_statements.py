@@ -109,7 +109,7 @@ class Builder(TypeBuilder):
                 )
         return TypeStatement(name, parameters, value, self.span(start, end))
 
-    def labelled(self, start: int, end: int, predicate: Predicate, message: str | None) -> Labeled:
+    def labeled(self, start: int, end: int, predicate: Predicate, message: str | None) -> Labeled:
         return Labeled(predicate, message, predicate.span or self.span(start, end))
 
     def where(self, start: int, end: int, predicates: list[Labeled]) -> Where:
