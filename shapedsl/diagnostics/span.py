@@ -37,6 +37,11 @@ class Source:
             self._starts = starts
         return self._starts
 
+    @property
+    def file(self) -> Source:
+        """The source that lines are counted in: itself, unless it is a text within another one."""
+        return self
+
     def position(self, offset: int) -> tuple[int, int]:
         """Returns ``(line, column)`` of ``offset``, both 1-based."""
         starts = self.line_starts

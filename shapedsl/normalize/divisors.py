@@ -36,11 +36,11 @@ from ..ir import (
 from ..ir.taking import asked_by
 from ..ir.walk import free_vars
 from ..ir.write import write_dim
-from .comparisons import divides_by_variable
+from .comparisons import FALSE, divides_by_variable
 from .decide import Proved, Refuted, implied_by
 from .facts import fact_of
 from .intervals import Interval, interval_of
-from .predicates import may_divide
+from .predicates import may_divide, simplify_predicate
 from .uses import sizes_of
 
 
@@ -84,15 +84,18 @@ def check_divisors(signature: Signature, report: Report) -> None:
         if isinstance(verdict, Proved):
             continue
         told.add((division.divisor, division.span))
+        is_zero = range_ == Interval(0, 0) or simplify_predicate(nonzero) == FALSE
         text = write_dim(division.divisor)
         at_zero = verdict.witness if isinstance(verdict, Refuted) else ()
         report.error(
             "maybe-zero-divisor",
-            f"the divisor `{text}` {'is' if range_ == Interval(0, 0) else 'can be'} 0",
+            f"the divisor `{text}` {'is' if is_zero else 'can be'} 0",
             at=division.span or signature.span,
-            label="division by 0" if range_ == Interval(0, 0) else f"`{text}` can be 0",
+            label="division by 0" if is_zero else f"`{text}` can be 0",
             note=[] if at_zero else ["it could not be shown that it never is"],
-            help=_advice(text, names, division, unbound=sorted(names - kinds.keys())),
+            help="divide by something else"
+            if is_zero and names
+            else _advice(text, names, division, unbound=sorted(names - kinds.keys())),
             witness=[(name, value) for name, value in at_zero if name in names],
         )
 
@@ -115,8 +118,9 @@ def check_question(signature: Signature, question: Predicate, report: Report) ->
 
 
 def divides_by_zero(predicate: Predicate) -> bool:
-    """Returns whether ``predicate`` divides by the number 0."""
-    return any(division.divisor == Const(0) for division in _in_predicate(predicate, (), None))
+    """Returns whether ``predicate`` divides by what is always 0."""
+    divisors = [division.divisor for division in _in_predicate(predicate, (), None)]
+    return any(simplify_predicate(Compare(COMPARISONS["!="], divisor, Const(0))) == FALSE for divisor in divisors)
 
 
 def _divisions(signature: Signature) -> Iterator[_Division]:

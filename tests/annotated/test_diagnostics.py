@@ -15,6 +15,7 @@ from shapedsl.diagnostics import Report, ShapeError
 from shapedsl.dims import B, D
 from shapedsl.dtypes import floating, int64
 from shapedsl.frontends.annotated import read_callable
+from shapedsl.normalize import normalize
 
 
 def syntax(x: Tensor["B +"]) -> None: ...
@@ -139,3 +140,19 @@ def test_an_unknown_parameter_asks_for_the_near_one() -> None:
     report = Report()
     read_callable(parameters, report)
     assert [d.helps for d in report] == [("its parameters are x, width",), ("did you mean `width`?",)]
+
+
+@shapes
+@where(B <= 8, B >= 9)
+def contradictory(x: Tensor[B, D]) -> None: ...
+
+
+def test_places_in_one_file_are_shown_together() -> None:
+    report = Report()
+    signature = read_callable(contradictory, report)
+    assert signature is not None
+    normalize(signature, report)
+    rendered = str(ShapeError(report.errors))
+    assert "@where(B <= 8, B >= 9)" in rendered
+    assert rendered.count("@where") == 1
+    assert ":::" not in rendered

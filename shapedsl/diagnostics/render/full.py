@@ -95,8 +95,8 @@ def footers(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
 
 def _anchor(diagnostic: Diagnostic, source: Source) -> tuple[int, int]:
     """Returns the line and column that the arrow names: those of the first span in ``source``."""
-    span = next(a.span for a in diagnostic.annotations if a.span.source is source)
-    return source.position(span.start)
+    span = next(a.span for a in diagnostic.annotations if a.span.source.file is source)
+    return span.source.position(span.start)
 
 
 def _excerpts(diagnostic: Diagnostic) -> list[tuple[Source, dict[int, list[_Mark]]]]:
@@ -106,7 +106,7 @@ def _excerpts(diagnostic: Diagnostic) -> list[tuple[Source, dict[int, list[_Mark
         main = index == 0
         role, character = (_role(diagnostic.severity), "^") if main else ("frame", "-")
         source = annotation.span.source
-        _, marks = excerpts.setdefault(id(source), (source, {}))
+        _, marks = excerpts.setdefault(id(source.file), (source.file, {}))
         start, end = annotation.span.start, max(annotation.span.end, annotation.span.start)
         text = source.text[start:end]
         end -= len(text) - len(text.rstrip("\r\n"))  # a span that takes its line's end shows none of the next line

@@ -59,6 +59,11 @@ class AnnotationSource(Source):
             self.first_line = self._found.line  # type: ignore[misc]  # known from here on
         return self._found
 
+    @property
+    def file(self) -> Source:
+        """The file, if the text was found in it."""
+        return self._place().file or self
+
     def position(self, offset: int) -> tuple[int, int]:
         """Returns ``(line, column)`` of ``offset``, in the file if the text stands there."""
         found = self._place()
