@@ -64,15 +64,17 @@ def _check(name: str, source: Source, consts: Mapping[str, int], fix: bool) -> t
     """Returns how many specs ``source`` holds, what is wrong with it, and how many findings were mended."""
     base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
     text = source.text
-    fixed = specs = 0
+    fixed = specs = applied = fixable = 0
     report = Report()
     for remaining in range(_ROUNDS if fix else 0, -1, -1):
         report = Report()
         specs = len(pipeline.check(source, report, consts=consts, base=base).signatures)
+        left = sum(map(_is_safe, report))
+        fixed += max(applied, fixable - left)  # the edit of one finding may be what another one asks for too
         chosen = _helpful(source, _fixes(report, source), consts, base) if remaining else []
         if not chosen:
             break
-        fixed += len(chosen)
+        applied, fixable = len(chosen), left
         edited = _apply(source.text, [edit for edits in chosen for edit in edits])
         source = Source(source.name, edited)
     if source.text != text:

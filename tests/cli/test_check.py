@@ -223,5 +223,16 @@ def test_cases_are_compared_and_count_only_under_strict() -> None:
 
 def test_a_contradiction_that_specs_share_is_told_once(tmp_path: Path) -> None:
     file = tmp_path / "f.shapes"
-    file.write_text("dim B in [0, 64]\nwhere B >= 100\ndef f(x: Tensor[B]): ...\ndef g(x: Tensor[B, C]): where C == 4\n")
+    file.write_text(
+        "dim B in [0, 64]\nwhere B >= 100\ndef f(x: Tensor[B]): ...\ndef g(x: Tensor[B, C]): where C == 4\n"
+    )
     assert run("check", file).output.count("error[contradiction]") == 1
+
+
+def test_findings_that_one_edit_cures_all_count(tmp_path: Path) -> None:
+    file = tmp_path / "f.shapes"
+    file.write_text(
+        "dim B in [1, 64]\ndef f(x: Tensor[B]):\n    where B >= 1, B <= 128\ndef g(x: Tensor[B]):\n    where B <= 65\n"
+    )
+    assert "3 can be fixed" in run("check", file).output
+    assert "3 fixed" in run("check", "--fix", file).output
