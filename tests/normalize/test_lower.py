@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from shapedsl.diagnostics import Report
 from shapedsl.ir.expand import expand
 from shapedsl.ir.expanded import Lowered
@@ -132,6 +136,13 @@ def test_a_static_size_without_a_value_is_told() -> None:
     form, report = lowered("const HD = _\ndef f(x: Tensor[B, HD], y: Tensor[B * HD]): ...\n")
     assert form is None
     assert [error.code for error in report.errors] == ["not-constant"]
+
+
+@pytest.mark.parametrize("dims", ["B, HD", "B, HD * 64", "B, HD, HD // 2"])
+def test_a_static_size_that_nothing_else_needs_may_have_no_value(dims: str) -> None:
+    """What is said of it alone (that it is no negative size, too) is for the example to tell."""
+    leaves, variables, assumptions, _ = shown(f"const HD = _\ndef f(x: Tensor[{dims}]):\n    where HD >= 2, B < 8\n")
+    assert (leaves, variables, assumptions) == ("x " + re.sub(r"HD[^,]*", "_", dims), "B dim 0..7", "")
 
 
 def test_pinned_sizes_are_numbers() -> None:

@@ -64,8 +64,11 @@ def settle(expanded: Expanded, report: Report, statics: Mapping[str, int]) -> Kn
     constants = {v.name for v in signature.variables if v.kind is VariableKind.CONST}
     values: dict[str, Size] = {name: Const(statics[name]) for name in sorted(constants & statics.keys())}
     constraints = [_substituted(constraint, values) for constraint in signature.constraints]
-    if tell_missing_constants(expanded, constraints, constants - statics.keys(), report):
+    missing = constants - statics.keys()
+    if tell_missing_constants(expanded, constraints, missing, report):
         return None
+    if missing:  # what is still said of them is said of nothing else: the example will tell, and torch sees no size
+        constraints = [c for c in constraints if missing.isdisjoint(free_vars(c.predicate))]
     variables = [v for v in signature.variables if v.kind is not VariableKind.CONST]
     refutation = refutation_or_domains(variables, constraints)
     if isinstance(refutation, Refutation):
