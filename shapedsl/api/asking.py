@@ -71,10 +71,12 @@ def answer(signature: Signature, question: Predicate) -> Answer:
         found = _answer(pose(signature, {**fixed, **lengths}, question), question, empty, core=False)
         if found.verdict != "proved":
             return found
-    found = _answer(whole, question)
+    found = _answer(whole, question, core=False)
     if found.verdict == "proved":
         clash, _ = contradiction(signature)
-        return Answer("proved", clash, "no shape satisfies the spec, so everything follows") if clash else found
+        if clash:
+            return Answer("proved", clash, "no shape satisfies the spec, so everything follows")
+        return _answer(whole, question)
     if not open_:
         return found
     names = ", ".join(f"`*{name}`" for name in open_)

@@ -21,7 +21,7 @@ from .budget import Budget
 from .search import WORK
 from .verdict import Unknown
 
-MOST_TIMES = 8  # the work for one set that all sets together may take
+MOST_TIMES = 5  # the work for one set that all sets together may take
 
 
 def minimal_core(

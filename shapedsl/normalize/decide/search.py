@@ -64,8 +64,17 @@ def sizes_or_core(
         except OutOfBudget:
             return Unknown("it would take too long to decide")
         except TooHard:  # another part may have no sizes at all
-            unknown = Unknown("sizes are multiplied or divided by each other")
+            unknown = Unknown(_difficulty([translations[at] for at in group]))
     return unknown or sizes
+
+
+def _difficulty(translations: Sequence[Translation]) -> str:
+    """Returns why one group, on which not all of the work was spent, is left undecided."""
+    if any(each.nonlinear or each.powers for each in translations):
+        return "sizes are multiplied or divided by each other"
+    if any(each.variadic for each in translations):
+        return "the number of dims is open"
+    return "too many linear constraints are tied together, or their factors are too large"
 
 
 def _groups(translations: Sequence[Translation]) -> list[list[int]]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...ir import Predicate, Variable, VariableKind
-from ...ir.walk import holds
+from ...ir.walk import holds, nodes
 from ..components import components
 from .box import Box
 from .budget import Budget, TooHard
@@ -25,7 +25,7 @@ from .translate import Translation, translate
 from .verdict import Unknown
 
 MOST_VALUES = 4096  # of one variable
-UNITS = 10  # of work for one predicate that is evaluated
+UNITS = 10  # of work, at least, for one predicate that is evaluated; more for a long one
 
 
 def tried(
@@ -68,14 +68,15 @@ class _Trial:
         translations: Of what has to hold.
         kinds: Of the variables.
         budget: What is left of the work.
-        steps: For each variable, its values and the predicates that can be evaluated once it has one.
+        steps: For each variable, its values and the predicates that can be evaluated once it has one,
+            each with the work that takes.
     """
 
     translations: Sequence[Translation]
     kinds: Mapping[str, VariableKind]
     budget: Budget
-    steps: list[tuple[str, list[int], list[Predicate]]] = field(
-        default_factory=list[tuple[str, list[int], list[Predicate]]]
+    steps: list[tuple[str, list[int], list[tuple[Predicate, int]]]] = field(
+        default_factory=list[tuple[str, list[int], list[tuple[Predicate, int]]]]
     )
 
     def run(self) -> dict[str, int] | None:
@@ -87,7 +88,7 @@ class _Trial:
         """
         if any(translation.variadic for translation in self.translations):
             raise TooHard  # any number of dims is more than can be tried
-        single = [translation.written for translation in self.translations]
+        single = [(each.written, max(UNITS, sum(1 for _ in nodes(each.written)))) for each in self.translations]
         used = [set(translation.names) for translation in self.translations]
         names = sorted(set[str]().union(*used))
         values = self.values(names)
@@ -97,7 +98,7 @@ class _Trial:
             ready = [each for each, its in zip(single, used, strict=True) if name in its and its <= known]
             self.steps.append((name, values[name], ready))
         sizes: dict[str, int] = {}
-        if not all(self.holds(each, sizes) for each, its in zip(single, used, strict=True) if not its):
+        if not all(self.holds(*each, sizes) for each, its in zip(single, used, strict=True) if not its):
             return None
         return sizes if self.assign(0, sizes) else None
 
@@ -129,18 +130,18 @@ class _Trial:
         name, values, ready = self.steps[at]
         for value in values:
             sizes[name] = value
-            if all(self.holds(predicate, sizes) for predicate in ready) and self.assign(at + 1, sizes):
+            if all(self.holds(*predicate, sizes) for predicate in ready) and self.assign(at + 1, sizes):
                 return True
         del sizes[name]
         return False
 
-    def holds(self, predicate: Predicate, sizes: Mapping[str, int]) -> bool:
+    def holds(self, predicate: Predicate, units: int, sizes: Mapping[str, int]) -> bool:
         """Returns whether ``predicate`` holds; where a divisor is 0, it does not.
 
         Raises:
             OutOfBudget: There is no work left.
         """
-        self.budget.spend(UNITS)
+        self.budget.spend(units)
         try:
             return holds(predicate, sizes)
         except (ZeroDivisionError, TypeError):

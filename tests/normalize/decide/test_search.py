@@ -11,7 +11,8 @@ from shapedsl.ir import Not, Predicate, Variable, VariableKind
 from shapedsl.ir.walk import holds
 from shapedsl.ir.write import write_predicate
 from shapedsl.normalize.decide.budget import Budget
-from shapedsl.normalize.decide.search import WORK, find_sizes, sizes_or_core
+from shapedsl.normalize.decide.search import WORK, _groups, find_sizes, sizes_or_core
+from shapedsl.normalize.decide.translate import translate
 from shapedsl.normalize.decide.verdict import Unknown
 
 from ..texts import predicate, predicates
@@ -177,3 +178,22 @@ def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
     again = Budget(WORK)
     find_sizes((), asked, work=again)
     assert again.left == budget.left
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("12223*A + 12224*B + 36674*C + 61119*D + 85569*E == 89643481, A <= 100", "linear constraints"),
+        ("A*A == 61*B*B + 1, B >= 1, A >= 11", "multiplied or divided"),
+    ],
+)
+def test_why_it_is_unknown(text: str, reason: str) -> None:
+    dims = [Variable(name, VariableKind.DIM) for name in "ABCDE"]
+    found = find_sizes(dims, predicates(text))
+    assert isinstance(found, Unknown)
+    assert reason in found.reason
+
+
+def test_predicates_are_grouped_by_what_they_share() -> None:
+    asked = predicates("A >= 1, C == 2, A <= B, D == E, C >= 1, E >= B")
+    assert _groups(list(map(translate, asked))) == [[1, 4], [0, 2, 3, 5]]

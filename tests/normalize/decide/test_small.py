@@ -73,3 +73,13 @@ def test_it_agrees_with_brute_force(seed: int) -> None:
             continue
         assert isinstance(found, tuple)
         assert not any(all(value(given[at], sizes) for at in found) for sizes in ordered)
+
+
+def test_a_long_predicate_costs_more() -> None:
+    spent: list[int] = []
+    for more in ("", " + 0 * A" * 30):
+        budget = Budget(100_000)
+        given = predicates(f"A >= 0, A <= 9, B >= 0, B <= 9, (A * A * B{more}) % 97 == 96")
+        tried((), given, UNKNOWN, budget)
+        spent.append(100_000 - budget.left)
+    assert spent[1] > 4 * spent[0]
