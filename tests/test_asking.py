@@ -566,3 +566,9 @@ def test_a_shown_answer_says_what_it_found() -> None:
     bounded = spec("def f(x: Tensor[B, D]):\n    where B <= 8\n")
     assert repr(bounded.ask("B <= 9")) == "<Answer proved: B <= 8>"
     assert repr(bounded.ask("B <= 7")) == "<Answer refuted: B = 8>"
+
+
+def test_a_range_is_not_asked_of_a_condition() -> None:
+    with pytest.raises(sd.ShapeError, match="this is a condition, not a size") as caught:
+        spec(NET).range("B <= 8")
+    assert "`ask`" in str(caught.value)

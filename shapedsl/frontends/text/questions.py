@@ -65,6 +65,10 @@ def read_size(source: Source, signature: Signature, report: Report) -> Size | No
         report: Receives what is wrong, ``unknown-name`` included.
     """
     errors = len(report.errors)
+    if source.text.strip() and not is_size(source.text) and _is_predicate(source.text):
+        at = source.span(0, len(source.text))
+        report.error("syntax-error", "this is a condition, not a size", at=at, help="`ask` tells whether it holds")
+        return None
     dims: list[Dim] | None = parse(source, report, "dims_fragment") if source.text.strip() else []
     if dims is None or len(report.errors) > errors:
         return None
@@ -86,6 +90,12 @@ def is_size(text: str) -> bool:
     report = Report()
     dims = parse(Source("<question>", text), report, "dims_fragment") if text.strip() else None
     return not len(report) and dims is not None and len(dims) == 1 and isinstance(dims[0], SIZES)
+
+
+def _is_predicate(text: str) -> bool:
+    report = Report()
+    labeled = parse(Source("<question>", text), report, "where_fragment")
+    return not len(report) and labeled is not None
 
 
 def _expanded(make: Callable[[Expander], T], source: Source, signature: Signature, report: Report) -> T | None:
