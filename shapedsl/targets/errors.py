@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
-from ..ir import Predicate, Size, Var
+from ..ir import Apply, Predicate, Size, Var
 from ..ir.expanded import Lowered
 from ..ir.walk import free_vars
 from ..ir.write import write_dim, write_predicate
@@ -71,6 +71,8 @@ def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
             size = read_size(asked, meanings.get)
             size = size if lowered.reasoner is None else lowered.reasoner.shorter_size(size)
             message, helps = _needs_number(size)
+            if _counts_parts(size, _user_line(error) or ""):
+                helps = (_PARTS, *helps)
             names = list(dict.fromkeys(free_vars(size)))
         else:
             predicate = read_predicate(asked, meanings.get)
@@ -139,6 +141,21 @@ def _needs_number(size: Size) -> tuple[str, tuple[str, ...]]:
         static,
         "or let the program use the size as it is: `int()`, `range()`, `math.sqrt()`, keys and indices of lists need a number",
     )
+
+
+_PARTS = (
+    "`chunk(n)` and `split(size)` count their parts: of a size that is a multiple of n, `tensor_split(n)` gives the same "
+    "ones; `split([…])` takes the size of each"
+)
+
+
+def _counts_parts(size: Size, line: str) -> bool:
+    """Returns whether ``size`` is the number of parts of a tensor that ``line`` takes apart by another size."""
+    match size:
+        case Apply(op=op, args=(_, divisor)) if op.name == "//" and free_vars(divisor):
+            return "chunk(" in line or "split(" in line
+        case _:
+            return False
 
 
 def run_failure(error: BaseException, symbols: Mapping[str, Size]) -> ShapeError | None:

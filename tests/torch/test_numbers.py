@@ -125,3 +125,23 @@ def test_a_number_that_comes_from_data_stays_torchs_own_error() -> None:
     with pytest.raises(Exception, match="data-dependent expression") as caught:
         made("non-strict", lambda x: x * int(x.sum().item()), (ones(4),), "def f(x: Tensor[B]): ...")
     assert not isinstance(caught.value, sd.ShapeError)
+
+
+@pytest.mark.parametrize("way", ALL)
+def test_a_tensor_that_is_taken_apart_by_a_size_has_no_known_number_of_parts(way: str) -> None:
+    """`chunk` and `split` count their parts; what the help names is traced, and gives the same."""
+    text = "def f(x: Tensor[B, D]): where B >= 2, D >= 4, D % 2 == 0"
+
+    def chunked(x: torch.Tensor) -> torch.Tensor:
+        a, b = x.chunk(2, -1)
+        return a * b
+
+    def cured(x: torch.Tensor) -> torch.Tensor:
+        a, b = x.tensor_split(2, -1)
+        return a * b
+
+    with pytest.raises(sd.ShapeError) as caught:
+        made(way, chunked, (ones(3, 8),), text)
+    assert "`tensor_split(n)` gives the same" in caught.value.diagnostics[0].helps[0]
+    x = torch.randn(5, 6)
+    assert torch.equal(made(way, cured, (ones(3, 8),), text)(x), chunked(x))
