@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
@@ -52,6 +53,10 @@ def annotated(target: str, others: Sequence[Signature] | None) -> Annotated:
         found = getattr(found, part, MISSING)
         if found is MISSING:
             raise ImportError(f"`{name}` has no `{path}`")
+    if inspect.isclass(found) and hasattr(found, "forward"):  # a module is called by it
+        found = getattr(found, "forward")  # noqa: B009 - a type checker sees no such attribute
+    if not callable(found):
+        raise ImportError(f"`{target}` is nothing that can be called")
     signature = as_spec(None, found).signature
     if others is None:
         return Annotated((signature,))
@@ -108,7 +113,8 @@ def _imported(name: str) -> ModuleType:
     if folder not in sys.path and "" not in sys.path:
         sys.path.insert(0, folder)
     try:
-        return import_module(name)
+        with redirect_stdout(sys.stderr):  # what a module prints is none of our output
+            return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             raise ImportError(f"`{name}` is neither a file nor a module: there is no module `{error.name}`") from None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .. import pipeline
-from ..diagnostics import Report, Severity, ShapeError
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError, Span
 from .common import (
     STANDARD_INPUT,
     choose_specs,
@@ -75,10 +76,22 @@ def command(versions: tuple[str, ...], revision_: str | None, format_: str, cons
             old = _at_revision(target, revision_, consts, read)
             new = _file(target, consts, read)
             relations += _compare(old, new, read, report)
-    show(report, format_)
+    show(map(_from_here, report), format_)
     if format_ == "full":
         _summary(report, relations)
     fail(MISUSE if any(d.code not in _FOUND for d in report.errors) else exit_code(report))
+
+
+def _from_here(diagnostic: Diagnostic) -> Diagnostic:
+    """Returns a finding whose places in code are named from the current folder, as those in files are."""
+    return replace(diagnostic, annotations=tuple(replace(a, span=_named(a.span)) for a in diagnostic.annotations))
+
+
+def _named(span: Span) -> Span:
+    source, here = span.source, os.path.join(os.getcwd(), "")
+    if not source.name.startswith(here) or not source.name.endswith(".py"):
+        return span
+    return Span(source.called(source.name.removeprefix(here)), span.start, span.end)
 
 
 _FOUND = ("breaking-change", "compatible-change", "undecided")
@@ -128,6 +141,13 @@ def _resolved(signatures: list[Signature], report: Report) -> list[Signature]:
 
 def _sides(old: str, new: str, consts: Mapping[str, int], report: Report) -> tuple[list[Signature], list[Signature]]:
     """Returns the specs of both versions; a module's or a function's, where one is no file."""
+    for target in (old, new):
+        name, _ = split_target(target)
+        if name.endswith(".py"):
+            module = name.removesuffix(".py").removeprefix("./").replace("/", ".")
+            raise click.UsageError(
+                f"`{name}` is Python, which is named as a module: `{module}` or `{module}:FUNCTION`."
+            )
     files = [_is_file(old), _is_file(new)]
     read = [_file(target, consts, report) if is_file else [] for target, is_file in zip((old, new), files, strict=True)]
     if all(files):

@@ -7,6 +7,7 @@ A span carries its source, so that a message about two files needs no side table
 from __future__ import annotations
 
 from bisect import bisect_right
+from copy import copy
 from typing import Final
 
 
@@ -57,6 +58,12 @@ class Source:
     def span(self, start: int, end: int) -> Span:
         """Returns the span ``[start, end)`` of this source."""
         return Span(self, start, end)
+
+    def called(self, name: str) -> Source:
+        """Returns the same text under another name."""
+        made = copy(self)
+        made.name = name  # type: ignore[misc]  # nobody else has it yet
+        return made
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {len(self.text)} code points)"

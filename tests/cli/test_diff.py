@@ -193,6 +193,34 @@ class TestCode:
         assert done.returncode == 1
         assert b"`B <= 1024` is demanded now" in done.stdout
 
+    def test_a_class_is_called_by_forward(self, folder: Path) -> None:
+        (folder / "code.py").write_text(CODE)
+        (folder / "two.shapes").write_text(OLD + "def Net.forward(x: Tensor[B, B]): ...\n")
+        done = process("diff", "two.shapes", "code:Net", cwd=folder)
+        assert done.stdout.endswith(b"\nwider: 2 compatible\n"), done
+
+    @pytest.mark.parametrize("format_", ["concise", "full", "json", "github", "sarif"])
+    def test_places_in_code_are_named_from_the_current_folder(self, folder: Path, format_: str) -> None:
+        (folder / "loud.py").write_text("print('loud')\n" + CODE.replace("Tensor[B, D]", "Tensor[D]"))
+        done = process("diff", "--format", format_, "old.shapes:f", "loud:f", cwd=folder)
+        assert done.returncode == 1
+        assert b"loud.py" in done.stdout
+        assert str(folder).encode() not in done.stdout
+        assert b"loud\n" not in done.stdout  # what a module prints
+
+    @pytest.mark.parametrize(
+        ("target", "said"),
+        [
+            ("code.py:f", "`code.py` is Python, which is named as a module: `code` or `code:FUNCTION`"),
+            ("code:D", "is nothing that can be called"),
+        ],
+    )
+    def test_code_that_is_named_wrong(self, folder: Path, target: str, said: str) -> None:
+        (folder / "code.py").write_text("D = 3\n")
+        done = process("diff", "old.shapes", target, cwd=folder)
+        assert done.returncode == 2
+        assert said in done.stderr.decode()
+
     def test_code_that_fails(self, folder: Path) -> None:
         (folder / "bad.py").write_text("1 / 0\n")
         done = process("diff", "old.shapes", "bad:f", cwd=folder)

@@ -64,6 +64,12 @@ class AnnotationSource(Source):
         """The file, if the text was found in it."""
         return self._place().file or self
 
+    def called(self, name: str) -> AnnotationSource:
+        """Returns the same text in a file of another name."""
+        found = self._place()
+        file = None if found.file is None else found.file.called(name)
+        return AnnotationSource(name, self.text, lambda _: found._replace(file=file))
+
     def position(self, offset: int) -> tuple[int, int]:
         """Returns ``(line, column)`` of ``offset``, in the file if the text stands there."""
         found = self._place()

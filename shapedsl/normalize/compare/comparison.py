@@ -7,7 +7,7 @@ and are the example's now, or the other way round, and for dtypes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...diagnostics import Diagnostic, Report
@@ -55,6 +55,9 @@ class Comparison:
         """Fills the attributes."""
         structures = self._structures = Structures(self.old, self.new)
         self.any_rank = structures.any_rank
+        if _same_calls(self.old, self.new):
+            self._at_any(list(structures.calls()))
+            return
         for arguments in structures.calls():
             self._at(arguments)
         if not structures.complete:
@@ -62,6 +65,14 @@ class Comparison:
                 self._open(effect, "there are too many combinations of lengths and None to look at all of them")
         if not (self.old_accepts and self.new_accepts):
             self._contradictory()
+
+    def _at_any(self, calls: Sequence[Mapping[str, object]]) -> None:
+        """Looks at as many structures as tell whether some call is accepted, the fullest first."""
+        for arguments in reversed(calls):
+            self._at(arguments)
+            if self.old_accepts and self.new_accepts:
+                return
+        self._contradictory()
 
     def _contradictory(self) -> None:
         """One spec, or both, accept nothing: that is all there is to say of sizes."""
@@ -143,7 +154,8 @@ class Comparison:
                 self._answer(effect, answer, mine)
             self._static(effect, mine, other, example)
         for change in dtype_changes(first.expanded.signature.params, second.expanded.signature.params):
-            self._add((change.kind, change.place, change.effect, change.message), change)
+            about = change.old_span, change.new_span  # items of one type change alike
+            self._add((change.kind, change.effect, change.place if None in about else about), change)
 
     def _answer(self, effect: Effect, answer: Answer, mine: Places) -> None:
         question = answer.question
@@ -151,7 +163,8 @@ class Comparison:
             self._open(effect, f"`{question.text}`: {answer.reason}" if question else answer.reason)
             return
         if question is None:
-            message = f"some sizes are {'refused' if effect is Effect.LOST else 'accepted'} now"
+            what, when = ("refused", "new") if effect is Effect.LOST else ("accepted", "old")
+            message = f"some sizes are {what} now: no {answer.reason} of the {when} version gives them"
             self._add(
                 (effect, "sizes"), changed("dim", "", effect, message, spans=self._around, example=answer.example)
             )
@@ -204,6 +217,20 @@ class Comparison:
             known.example is not None and change.example is not None and change.example.cost < known.example.cost
         ):
             self.changes[key] = change
+
+
+def _same_calls(old: Signature, new: Signature) -> bool:
+    """Whether two signatures state the same of the same parameters, in the same names."""
+    sides = [
+        (
+            [(param.type, param.default) for param in side.params],
+            {constraint.predicate for constraint in side.constraints},
+            {(variable.name, variable.kind, variable.variadic) for variable in side.variables},
+            side.ranks,
+        )
+        for side in (old, new)
+    ]
+    return sides[0] == sides[1]
 
 
 def _expanded(signature: Signature, arguments: Mapping[str, object], report: Report) -> Expanded | None:

@@ -78,7 +78,7 @@ class Answer:
     Attributes:
         question: The demand; None where it is no single one.
         example: Sizes that are accepted and do not meet it.
-        reason: Why it is not known, or why the example is refused where there is no question.
+        reason: Why it is not known; of an example where there is no question, the variables that do not give it.
     """
 
     question: Question | None
@@ -280,7 +280,8 @@ def _unmet_unsolved(
                 yield Answer(None, None, rest.reason)
             elif rest is not None:
                 example = example_of(accepted, tuple(sorted({**sizes, **rest}.items())))
-                yield Answer(None, example, "no sizes of the other version give these")
+                names = [v.name for v in by.expanded.signature.variables if not v.name.startswith("?")]
+                yield Answer(None, example, ", ".join(f"`{name}`" for name in names) or "size")
             return
         # it is accepted, so the others are looked at
         given.append(Or(tuple(_differs(accepted.sizes[place], Const(n)) for place, n in call.items())))

@@ -7,9 +7,12 @@ what could not be decided is the warning ``undecided``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from ...diagnostics import Report, Severity, Span
 from .changes import Change, Compared, Example
+
+_MOST: Final = 4  # arguments of an example that are shown
 
 
 def tell(changes: Iterable[Change], report: Report) -> None:
@@ -64,20 +67,27 @@ def _notes(change: Change) -> Iterator[str]:
     if change.kind == "dtype" or (change.old and change.new and not told):
         yield f"`{change.old}` became `{change.new}`"
     if change.example is not None and change.breaking:
-        shapes = shapes_of(change.example)
+        shapes = shapes_of(change.example, change.place)
         if shapes:
             yield f"the old version accepts {shapes}"
 
 
-def shapes_of(example: Example) -> str:
-    """Returns the sizes of an example by argument: ``x of shape (513, 0), n = 3``."""
+def shapes_of(example: Example, place: str = "") -> str:
+    """Returns the sizes of an example by argument: ``x of shape (513, 0), n = 3``; a few of them.
+
+    Args:
+        example: Sizes.
+        place: What comes first.
+    """
     shapes: dict[str, list[int]] = {}
     scalars: list[str] = []
-    for place, size in example.places:
-        path, found, _ = place.rpartition(".shape[")
+    for at, size in example.places:
+        path, found, _ = at.rpartition(".shape[")
         if found:
             shapes.setdefault(path, []).append(size)
         else:
-            scalars.append(f"{place} = {size}")
-    tensors = [f"{path} of shape ({', '.join(map(str, s))}{',' if len(s) == 1 else ''})" for path, s in shapes.items()]
-    return ", ".join([*tensors, *scalars])
+            scalars.append(f"{at} = {size}")
+    first = sorted(shapes.items(), key=lambda item: not (item[0] == place or place.startswith(f"{item[0]}.shape[")))
+    parts = [f"{path} of shape ({', '.join(map(str, s))}{',' if len(s) == 1 else ''})" for path, s in first] + scalars
+    more = f" and {len(parts) - _MOST} more" if len(parts) > _MOST + 1 else ""
+    return ", ".join(parts[:_MOST] if more else parts) + more
