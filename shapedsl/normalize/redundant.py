@@ -19,7 +19,7 @@ One after the other is taken away and asked for, so of two that imply each other
 rather than a `where`, and of two of a kind the first. What is asked for must follow from what is stated at
 its own level or further out, in every def that gets it: that one def narrows what its file declares makes
 the declaration no less useful to the next. The end of a range that only says what every size is
-(``[0, 8]``) is no finding; neither is what a tensor dim implies.
+(``[0, 8]``) is no finding; neither is what a tensor dim implies, nor a `where` that gives its equal a message.
 
 Most constraints have nothing to do with each other, so cheap ways to see that come first: what only
 ranges speak of is compared as ranges, and sizes that satisfy the spec are moved a little to break one
@@ -102,7 +102,15 @@ def find_redundant(signatures: Iterable[Signature], wrong: Iterable[Signature] =
                 spec.kept[at] = False
             gone.append(place)
     gone = [place for place in gone if not any(spec.needs_divisors for spec, _ in place)]
-    return _grouped(gone)
+    return [each for each in _grouped(gone) if not _gives_message(each)]
+
+
+def _gives_message(found: Redundant) -> bool:
+    """Returns whether what is found says of its equal what to tell a caller: only a ``where`` has a message."""
+    if len(found.core) != 1 or found.core[0].message is not None:
+        return False
+    same = simplify_predicate(found.core[0].predicate)
+    return any(c.message is not None and simplify_predicate(c.predicate) == same for c in found.constraints)
 
 
 # -------------------------------------------------------------------------------------- places

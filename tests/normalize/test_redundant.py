@@ -233,6 +233,13 @@ def test_what_leans_on_the_value_of_a_const_is_no_finding() -> None:
     assert headlines(f"{declared}C multiple of 4, C multiple of 2\n")
 
 
+def test_a_message_for_a_declared_bound_is_no_finding() -> None:
+    text = "dim B in [1, 64] multiple of 8\ndef f(x: Tensor[B]):\n    where "
+    assert headlines(text + 'B <= 64 "too many", B % 8 == 0 "pad it", B >= 1 "empty"\n') == []
+    assert headlines(text + 'B <= 65 "too many"\n') == ["`B <= 65` is implied by `B <= 64`"]
+    assert headlines('def f(x: Tensor[B]):\n    where B <= 6 "six", B <= 6\n') == ["`B <= 6` is stated twice"]
+
+
 def test_a_class_keeps_its_methods_and_needs_no_dots(tmp_path: Path) -> None:
     text = "class N:\n    where A >= 0\n    def f(self, x: Tensor[A]): where A >= 0\n"
     assert fixed(text, tmp_path) == "class N:\n    def f(self, x: Tensor[A]): ...\n"
