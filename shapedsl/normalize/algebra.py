@@ -51,6 +51,7 @@ def terms(size: Size, box: Box = NO_BOX) -> Terms:
     Raises:
         TooLarge: See the class.
     """
+    box = _remembering(box)
     return tidied(dict(_free(size) if not box else _terms(size, box)), box)
 
 
@@ -80,6 +81,7 @@ def difference(left: Size, right: Size, box: Box = NO_BOX) -> Terms:
         TooLarge: See the class.
     """
     if box:
+        box = _remembering(box)
         return tidied(add(_terms(left, box), _terms(right, box), -1), box)
     return tidied(add(dict(_free(left)), dict(_free(right)), -1), box)
 
@@ -113,6 +115,35 @@ def _checked(result: Terms) -> Terms:
 def _free(size: Size) -> tuple[tuple[tuple[Size, ...], int], ...]:
     """`_terms` without ranges; remembered, because many passes ask."""
     return tuple(_terms(size, NO_BOX).items())
+
+
+class _Remembering(dict[str, Interval]):
+    """Ranges, and the polynomials that were worked out with them.
+
+    The same dividend is looked at from several places, and so is the one inside it: without remembering,
+    quotients inside each other would cost twice as much with each level.
+    """
+
+    __slots__ = ("known",)
+
+    def __init__(self, box: Box) -> None:
+        super().__init__(box)
+        self.known: dict[Size, Terms] = {}
+
+
+def _remembering(box: Box) -> Box:
+    return _Remembering(box) if box and not isinstance(box, _Remembering) else box
+
+
+def _again(size: Size, box: Box) -> Terms:
+    """`_terms` of a part of what is already canonical, remembered."""
+    if not box:
+        return dict(_free(size))
+    box = _remembering(box)
+    assert isinstance(box, _Remembering)
+    if size not in box.known:
+        box.known[size] = _terms(size, box)
+    return dict(box.known[size])
 
 
 def _terms(size: Size, box: Box) -> Terms:
@@ -241,7 +272,7 @@ def _floor(left: Terms, divisor: int, box: Box) -> Terms:
     inner = _single(rest, "//")
     if inner is not None:  # (a // b + c) // m == (a + b*c) // (b*m)
         dividend, by, offset = inner
-        return add(whole, _floor(add(_terms(dividend, box), {(): by * offset} if offset else {}), by * divisor, box))
+        return add(whole, _floor(add(_again(dividend, box), {(): by * offset} if offset else {}), by * divisor, box))
     return add(whole, _atom("//", rest, {(): divisor}))
 
 
@@ -292,7 +323,7 @@ def _opened(polynomial: Terms, modulus: int, box: Box) -> Terms:
     for monomial, coefficient in polynomial.items():
         match monomial:
             case (Apply(op=op, args=(dividend, Const(value=by))),) if op.name == "%" and by and by % modulus == 0:
-                result = add(add(result, {monomial: -coefficient}), _terms(dividend, box), coefficient)
+                result = add(add(result, {monomial: -coefficient}), _again(dividend, box), coefficient)
             case _:
                 pass
     return result
@@ -316,7 +347,7 @@ def tidied(polynomial: Terms, box: Box = NO_BOX) -> Terms:
         match monomial:
             case (Apply(op=op, args=(dividend, Const(value=by))),) if op.name == "//" and by > 0:
                 times = -coefficient // by
-                inner = _terms(dividend, box)
+                inner = _again(dividend, box)
                 if coefficient % by or any(polynomial.get(m) != times * c for m, c in inner.items() if m):
                     continue
                 rest = add(add(polynomial, {monomial: -coefficient}), inner, -times)
@@ -335,7 +366,7 @@ def _extreme(name: str, args: list[Terms], box: Box) -> Terms:
     for arg in args:
         match list(arg.items()):
             case [((Apply(op=op, args=inner),), 1)] if op.name == name:
-                flat += [_terms(each, box) for each in inner]
+                flat += [_again(each, box) for each in inner]
             case _:
                 flat.append(arg)
     if any(

@@ -9,8 +9,10 @@ import pytest
 from shapedsl.ir import OPERATORS, Apply, Const, Size, Var
 from shapedsl.ir.walk import evaluate
 from shapedsl.ir.write import write_dim
+from shapedsl.normalize import algebra
 from shapedsl.normalize.algebra import canonical
-from shapedsl.normalize.intervals import Interval
+from shapedsl.normalize.intervals import Box, Interval
+from shapedsl.normalize.polynomial import Terms
 
 from .texts import size
 
@@ -109,3 +111,28 @@ def test_a_canonical_size_has_the_same_value_and_is_canonical(seed: int) -> None
             compared += 1
             assert evaluate(form, sizes) == value, (write_dim(written), write_dim(form), sizes)
     assert compared > 2000
+
+
+@pytest.mark.parametrize("box", [{}, {"B": Interval(1, 64)}])
+def test_quotients_inside_each_other_cost_little_more_with_each_level(
+    box: dict[str, Interval], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worked_out = 0
+    of_one = algebra._terms
+
+    def counted(asked: Size, ranges: Box) -> Terms:
+        nonlocal worked_out
+        worked_out += 1
+        return of_one(asked, ranges)
+
+    monkeypatch.setattr(algebra, "_terms", counted)
+    counts: list[int] = []
+    for depth in (6, 12, 24):
+        algebra._free.cache_clear()
+        worked_out, text = 0, "B"
+        for level in range(depth):
+            text = f"({text} * S + {level}) // {2 + level % 5} % {100 - level}"
+        algebra.canonical(size(text), box)
+        counts.append(worked_out)
+    assert counts[1] < 8 * counts[0]
+    assert counts[2] < 8 * counts[1]  # not 4096 times
