@@ -119,9 +119,7 @@ def _as_dict(answer: Answer | SizeRange) -> dict[str, object]:
     from ..api.answers import Answer
 
     if not isinstance(answer, Answer):
-        return {
-            "range": {"lo": answer.lo, "hi": answer.hi, "modulus": answer.modulus, "residue": answer.residue},
-        }
+        return {"range": {name: getattr(answer, name) for name in ("lo", "hi", "modulus", "residue", "exact")}}
     core = [
         {"text": text, "span": None if c.span is None else span_as_dict(c.span)}
         for c, text in zip(answer.constraints, answer.core, strict=True)

@@ -138,7 +138,7 @@ def test_json(net: str) -> None:
         ("D == S + 1", net, 6),
     ]
     [answer] = json.loads(run("ask", "--json", net, "D").output)["answers"]
-    assert answer["range"] == {"lo": 3, "hi": 129, "modulus": 2, "residue": 1}
+    assert answer["range"] == {"lo": 3, "hi": 129, "modulus": 2, "residue": 1, "exact": True}
 
 
 def test_consts_and_standard_input(net: str) -> None:
