@@ -194,4 +194,6 @@ def _summary(report: Report, relations: Sequence[str]) -> None:
     if len(report):
         say()
     relation = relations[0] if len(set(relations)) == 1 else "mixed"
+    if relation == "equal" and breaking:  # less is claimed of a result
+        relation = "the same calls are accepted"
     say(f"{relation}: {', '.join(parts)}" if parts else relation)

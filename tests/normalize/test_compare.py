@@ -162,6 +162,16 @@ def test_relation(old: str, new: str, relation: str, witness: dict[str, int]) ->
     assert found.breaking is (relation in ("narrower", "incomparable"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "breaking"),
+    [("N", "K", False), ("[Tensor[B]] * N:", "[Tensor[B]] * M:", True), ("[Tensor[B]] * N:", "[Tensor[B]] * 3:", True)],
+)
+def test_lengths_of_what_is_claimed(old: str, new: str, breaking: bool) -> None:
+    text = "const N, M = _\ndef f(x: [Tensor[B]] * N, y: [Tensor[B]] * M) -> [Tensor[B]] * N: ..."
+    found = sd.compare(text, text.replace(old, new))
+    assert (found.relation, found.breaking, bool(found.changes)) == ("equal", breaking, breaking)
+
+
 @pytest.mark.parametrize(("old", "new", "relation"), [row[:3] for row in RELATIONS])
 def test_the_other_way_round(old: str, new: str, relation: str) -> None:
     assert sd.compare(new, old).relation == OPPOSITE[relation]

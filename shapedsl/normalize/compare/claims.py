@@ -34,9 +34,10 @@ from ...ir import (
     Static,
     TensorType,
     Type,
+    Var,
     Variadic,
 )
-from ...ir.walk import free_vars, substitute_size
+from ...ir.walk import free_vars, substitute_size, subtypes
 from ...ir.write import write_dim, write_type
 from ..decide import Proved, Refuted
 from .asking import Asker
@@ -59,6 +60,7 @@ class _Claims:
     first: Places
     second: Places
     meaning: Mapping[str, Size]
+    lengths: frozenset[tuple[str, str]]  # names of one length, old and new
     asker: Asker
     reasons: dict[str, None]
     differs: bool = False  # in what is claimed more
@@ -104,8 +106,8 @@ class _Claims:
                 yield _Weaker(place, "is claimed no more")
 
     def _sequences(self, old: SequenceType, new: SequenceType, place: str) -> Iterator[_Weaker]:
-        shapes = [(side.kind, len(side.items), side.rest, side.times) for side in (old, new)]
-        if shapes[0] != shapes[1]:
+        shapes = [(side.kind, len(side.items), side.rest) for side in (old, new)]
+        if shapes[0] != shapes[1] or not self._same_length(old.times, new.times):
             if shapes[0][:2] == shapes[1][:2] and (old.rest, new.rest) == (Rest.STATIC, Rest.NONE):
                 self.differs = True
             else:
@@ -113,6 +115,11 @@ class _Claims:
                 return
         for index, (first, second) in enumerate(zip(old.items, new.items, strict=True)):
             yield from self.weaker(first, second, f"{place}[{index}]")
+
+    def _same_length(self, old: Size | None, new: Size | None) -> bool:
+        if isinstance(old, Var) and isinstance(new, Var):
+            return old == new if not self.lengths else (old.name, new.name) in self.lengths
+        return old == new
 
     def _tensors(self, old: TensorType, new: TensorType, place: str) -> Iterator[_Weaker]:
         was, now = (members(None if side.dtype is None else side.dtype.name) for side in (old, new))
@@ -197,13 +204,29 @@ def claims(
         text = texts[1] if before is None else texts[0]
         yield changed("returns", "return", effect, f"the result `{text}` {message}", texts=texts, spans=spans)
         return
-    compared = _Claims(first, second, meaning, asker, reasons)
+    named = {param.name: param for param in new.params}
+    paired = [(was.type, named.get(was.name, now).type) for was, now in zip(old.params, new.params, strict=False)]
+    lengths = frozenset(pair for was, now in paired for pair in _lengths(was, now))
+    compared = _Claims(first, second, meaning, lengths, asker, reasons)
     found = list(compared.weaker(before, after, "return"))
     for each in found:
         message = f"`{each.place}` {each.message}"
         yield changed("returns", each.place, Effect.CLAIM, message, texts=texts, spans=spans, example=each.example)
     if compared.differs and not found:
         yield changed("returns", "return", Effect.NONE, "more is claimed of the result", texts=texts, spans=spans)
+
+
+def _lengths(old: Type, new: Type) -> Iterator[tuple[str, str]]:
+    """Yields the names, old and new, of lengths that stand at one place."""
+    times = [side.times if isinstance(side, SequenceType) else None for side in (old, new)]
+    match times:
+        case Var(name=was), Var(name=now):
+            yield was, now
+        case _:
+            pass
+    if type(old) is type(new):
+        for first, second in zip(subtypes(old), subtypes(new), strict=False):
+            yield from _lengths(first, second)
 
 
 def _text(signature: Signature) -> str:
