@@ -103,8 +103,8 @@ class _Descent:
             return
         self.defined = _definitions(self.predicates)
         self.descend()
-        for at, variable in enumerate(self.variables):
-            self.settle(variable, self.variables[at + 1 :])
+        for at in range(len(self.variables)):
+            self.settle(at)
 
     # ----------------------------------------------------------------------------- trying values
 
@@ -157,11 +157,14 @@ class _Descent:
 
     # ------------------------------------------------------------------------- asking the engine
 
-    def settle(self, variable: Variable, later: Sequence[Variable]) -> None:
-        """Makes the value of ``variable`` the smallest that it can be while the earlier ones keep theirs."""
-        fixed = {v.name: Const(self.sizes[v.name]) for v in self.variables if v is not variable and v not in later}
+    def settle(self, at: int) -> None:
+        """Makes the value of the variable at ``at`` the smallest that it can be while the earlier ones keep theirs."""
+        variable = self.variables[at]
+        if self.sizes[variable.name] == 0 or self.budget.questions <= 0 or self.budget.work <= 0:
+            return
+        fixed = {earlier.name: Const(self.sizes[earlier.name]) for earlier in self.variables[:at]}
         rest = [substitute(predicate, fixed) for predicate in self.predicates]
-        open_variables = (variable, *later)
+        open_variables = self.variables[at:]
         low = 0  # no absolute value below it is possible
         reach = abs(self.sizes[variable.name]) - 1  # what is asked for: an absolute value up to this
         patience = PATIENCE
