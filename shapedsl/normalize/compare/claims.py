@@ -103,7 +103,7 @@ class _Claims:
             if place in new:
                 yield from self.weaker(type_, new[place], place)
             else:
-                yield _Weaker(place, "is claimed no more")
+                yield _Weaker(place, "is no longer promised")
 
     def _sequences(self, old: SequenceType, new: SequenceType, place: str) -> Iterator[_Weaker]:
         shapes = [(side.kind, len(side.items), side.rest) for side in (old, new)]
@@ -145,7 +145,7 @@ class _Claims:
             self.differs |= bound[1]
             return
         if not bound[1]:
-            yield _Weaker(place, f"was `{write_dim(old)}`, now nothing is claimed of it")
+            yield _Weaker(place, f"was `{write_dim(old)}`, now nothing is promised of it")
             return
         if isinstance(old, (Static, Fresh, Ellipsis)) or isinstance(new, (Static, Fresh, Ellipsis)):
             return
@@ -200,9 +200,11 @@ def claims(
     )
     texts: Texts = _text(old), _text(new)
     if before is None or after is None:
-        effect, message = (Effect.NONE, "is claimed now") if before is None else (Effect.CLAIM, "is claimed no more")
+        effect, message = (Effect.NONE, "now") if before is None else (Effect.CLAIM, "no longer")
         text = texts[1] if before is None else texts[0]
-        yield changed("returns", "return", effect, f"the result `{text}` {message}", texts=texts, spans=spans)
+        yield changed(
+            "returns", "return", effect, f"the result is {message} promised to be `{text}`", texts=texts, spans=spans
+        )
         return
     named = {param.name: param for param in new.params}
     paired = [(was.type, named.get(was.name, now).type) for was, now in zip(old.params, new.params, strict=False)]
@@ -213,7 +215,7 @@ def claims(
         message = f"`{each.place}` {each.message}"
         yield changed("returns", each.place, Effect.CLAIM, message, texts=texts, spans=spans, example=each.example)
     if compared.differs and not found:
-        yield changed("returns", "return", Effect.NONE, "more is claimed of the result", texts=texts, spans=spans)
+        yield changed("returns", "return", Effect.NONE, "more is promised of the result", texts=texts, spans=spans)
 
 
 def _lengths(old: Type, new: Type) -> Iterator[tuple[str, str]]:
