@@ -6,7 +6,7 @@ The torch writer decides nothing, so everything is decided here, one step a modu
 2. `invert`: each variable as a function of the slots; a derived slot is a fresh variable. `base`: what the
    derived ones are told in terms of.
 3. `translate`: every constraint over the slots, in integers.
-4. ranges and residues of the slots, by `propagate`; single-variable bounds go there.
+4. ranges and residues of the slots, by `propagate`; single-variable bounds go there, and what is `stated` of derived ones.
 5. `assumptions`: what is left to tell; `consequences`: what torch does not conclude itself.
 6. `divisors`: none is 0 where Python would have stopped before it; `bounds`: none below 2 is lost.
 
