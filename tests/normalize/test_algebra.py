@@ -10,7 +10,7 @@ from shapedsl.ir import OPERATORS, Apply, Const, Size, Var
 from shapedsl.ir.walk import evaluate
 from shapedsl.ir.write import write_dim
 from shapedsl.normalize import algebra
-from shapedsl.normalize.algebra import canonical
+from shapedsl.normalize.algebra import NO_BOX, canonical, tidied
 from shapedsl.normalize.intervals import Box, Interval
 from shapedsl.normalize.polynomial import Terms
 
@@ -117,22 +117,21 @@ def test_a_canonical_size_has_the_same_value_and_is_canonical(seed: int) -> None
 def test_quotients_inside_each_other_cost_little_more_with_each_level(
     box: dict[str, Interval], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worked_out = 0
-    of_one = algebra._terms
+    looked_at = 0
 
-    def counted(asked: Size, ranges: Box) -> Terms:
-        nonlocal worked_out
-        worked_out += 1
-        return of_one(asked, ranges)
+    def counted(polynomial: Terms, ranges: Box = NO_BOX) -> Terms:
+        nonlocal looked_at
+        looked_at += 1
+        return tidied(polynomial, ranges)
 
-    monkeypatch.setattr(algebra, "_terms", counted)
+    monkeypatch.setattr(algebra, "tidied", counted)
     counts: list[int] = []
     for depth in (6, 12, 24):
-        algebra._free.cache_clear()
-        worked_out, text = 0, "B"
+        looked_at, text = 0, f"B{depth}{len(box)}"  # of which nothing is remembered yet
         for level in range(depth):
-            text = f"({text} * S + {level}) // {2 + level % 5} % {100 - level}"
-        algebra.canonical(size(text), box)
-        counts.append(worked_out)
+            text = f"({text} * B + {level}) // {2 + level % 5} % {100 - level}"
+        canonical(size(text), box)
+        counts.append(looked_at)
+    assert counts[0] > 6
     assert counts[1] < 8 * counts[0]
     assert counts[2] < 8 * counts[1]  # not 4096 times

@@ -56,7 +56,7 @@ def sizes_or_core(
     budget = Budget(work) if isinstance(work, int) else work
     translations = list(map(translate, predicates))
     # what is asked comes last, and its part first: often nothing else matters
-    for group in reversed(_groups(translations)):
+    for group in reversed(grouped(translations)):
         try:
             sizes.update(_search([translations[at] for at in group], kinds, budget))
         except Clash as clash:
@@ -77,7 +77,7 @@ def _difficulty(translations: Sequence[Translation]) -> str:
     return "too many linear constraints are tied together, or their factors are too large"
 
 
-def _groups(translations: Sequence[Translation]) -> list[list[int]]:
+def grouped(translations: Sequence[Translation]) -> list[list[int]]:
     """Returns the indices of predicates, grouped by shared variables; groups in the order of their last member."""
     parents = list(range(len(translations)))  # towards the last member of each group
 

@@ -11,7 +11,7 @@ from shapedsl.ir import Not, Predicate, Variable, VariableKind
 from shapedsl.ir.walk import holds
 from shapedsl.ir.write import write_predicate
 from shapedsl.normalize.decide.budget import Budget
-from shapedsl.normalize.decide.search import WORK, _groups, find_sizes, sizes_or_core
+from shapedsl.normalize.decide.search import WORK, find_sizes, grouped, sizes_or_core
 from shapedsl.normalize.decide.translate import translate
 from shapedsl.normalize.decide.verdict import Unknown
 
@@ -196,4 +196,4 @@ def test_why_it_is_unknown(text: str, reason: str) -> None:
 
 def test_predicates_are_grouped_by_what_they_share() -> None:
     asked = predicates("A >= 1, C == 2, A <= B, D == E, C >= 1, E >= B")
-    assert _groups(list(map(translate, asked))) == [[1, 4], [0, 2, 3, 5]]
+    assert grouped(list(map(translate, asked))) == [[1, 4], [0, 2, 3, 5]]
