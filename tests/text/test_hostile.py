@@ -1,8 +1,6 @@
-"""No text, however broken or large, gives anything but findings, in bounded time and memory."""
+"""No text, however broken or large, gives anything but findings, without a hang."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 
@@ -11,7 +9,6 @@ from shapedsl.frontends.text import parse_clauses, parse_dims, parse_type, parse
 from shapedsl.ir.write import write_module
 
 N = 100_000
-LIMIT = 20.0  # seconds; each takes far less than one on an idle machine
 
 
 def lines(*parts: str) -> str:
@@ -109,13 +106,12 @@ CASES: dict[str, tuple[str, str | None]] = {
 }
 
 
+@pytest.mark.timeout(120)  # each takes far less than a second
 @pytest.mark.parametrize("name", CASES)
-def test_a_finding_in_bounded_time(name: str) -> None:
+def test_a_finding_without_a_hang(name: str) -> None:
     text, code = CASES[name]
     report = Report()
-    begun = time.perf_counter()
     module = read(Source("<hostile>", text), report)
-    assert time.perf_counter() - begun < LIMIT
     codes = {diagnostic.code for diagnostic in report}
     assert codes == set() if code is None else code in codes
     if code is None:

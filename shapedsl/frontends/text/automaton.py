@@ -4,7 +4,7 @@ A stack machine with four parallel stacks: states, values, and where each value 
 offsets come from tokens alone, so no node has to know its own extent for its parent to have one.
 
 Measured against Lark's own parser making its tree with positions, on the same tables and file:
-about a third of the time, builder included (`tests/text/test_speed.py` holds the ratio).
+about a third of the time, builder included (`tests/benchmarks/tree.py` holds the ratio).
 """
 
 from __future__ import annotations
