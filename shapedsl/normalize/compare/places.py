@@ -147,8 +147,15 @@ def example_of(places: Places, sizes: Sizes) -> Example:
     known = dict(sizes)
     own = {variable.name for variable in places.expanded.signature.variables}
     named = tuple((name, size) for name, size in sizes if name in own and not name.startswith("?"))
-    read = tuple((place, evaluate(size, known)) for place, size in places.sizes.items())
-    return Example(named, read)
+    return Example(named, tuple(_values(places, known)))
+
+
+def _values(places: Places, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    for place, size in places.sizes.items():
+        try:
+            yield place, evaluate(size, known)
+        except ZeroDivisionError:  # `check` finds the divisor that can be 0
+            continue
 
 
 __all__ = ["Places", "example_of", "parts", "places_of", "satisfiable", "size_of"]
