@@ -20,7 +20,7 @@ from .dims import Apply, Compare, Const, Predicate, Size, Var, Variadic
 from .operators import COMPARISONS, MOD
 from .paths import quote
 from .specs import Module, Signature, Variable, VariableKind
-from .walk import free_vars, tensor_dims
+from .walk import free_vars, nodes, tensor_dims
 from .write_clauses import MARGIN, write_alternatives, write_drops, write_values
 from .write_sizes import write_predicate
 from .write_types import dtypes, write_params, write_type
@@ -131,7 +131,7 @@ def _declarations(signature: Signature) -> tuple[list[str], list[Constraint], li
         facts = _Facts(subject, variable, rest)
         # `dim` and `const` say >= 0 where they say no more: is that true here?
         implicit = variable.kind is VariableKind.INT or facts.low is not None or _at_least(subject, 0) in present
-        starred = variable.variadic and not any(isinstance(d, Variadic) and d.name == variable.name for d in dims)
+        starred = variable.variadic and Variadic(variable.name) not in {node for dim in dims for node in nodes(dim)}
         must = variable.kind is not usual or starred
         if must or (implicit and (facts.found or (variable.hint is not None))):
             lines.append(facts.line())
