@@ -123,8 +123,11 @@ def samples(*signatures: Signature, count: int = 600, seed: int = 0) -> Iterator
         if len(names) == 1:
             alone[names.pop()].append(constraint.predicate)
 
+    def least(name: str) -> int:
+        return 0 if variables[name].kind is not VariableKind.INT else -(2**62)
+
     def pick(name: str) -> int:
-        lowest = 0 if variables[name].kind is not VariableKind.INT else -(2**62)
+        lowest = least(name)
         choice = 0
         for _ in range(rng.choice((1, 40, 40, 40))):
             choice = rng.choice(pool) if rng.random() < 0.7 else rng.randrange(-4, 70)
@@ -145,7 +148,9 @@ def samples(*signatures: Signature, count: int = 600, seed: int = 0) -> Iterator
             plain = [name for name, value in sizes.items() if isinstance(value, int)]
             if len(plain) > 1:
                 a, b = rng.sample(plain, 2)
-                sizes[a] = sizes[b]
+                value = sizes[b]
+                if isinstance(value, int) and value >= least(a):  # an int may be negative, a dim may not
+                    sizes[a] = value
         yield sizes
 
 
