@@ -1,7 +1,8 @@
 """Check names: every one that is asked about must be bound, and no two may look like one by mistake.
 
 - ``unbound-name``: a ``where``, ``values`` or ``case`` names a size that no parameter holds. A named
-  static size may stand in ``values`` and in the return type alone: the example gives it.
+  static size may stand in ``values`` and in the return type alone: the example gives it. A ``*name``
+  is bound by tensors alone: a number that is a product does not tell of how many sizes.
 - ``duplicate-name``: ``*batch`` and a dim ``batch`` in one def; two ``...`` or ``*name`` in one tensor.
 - ``similar-name``: two names of four or more letters that differ in one edit or in case only, are not
   told apart by digits alone, and one of which occurs once.
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 
 from ..diagnostics import Edit, Fix, Report, Span
 from ..ir import Apply, Dim, Ellipsis, Signature, TensorType, Type, Var, VariableKind, Variadic
-from ..ir.walk import subtypes
+from ..ir.walk import nodes, scalar_sizes, subtypes, tensor_dims
 from ..ir.write import write_dim
 from .uses import alike, all_names, case_names, constraint_sizes, parameter_names, sizes_of, value_names, where_names
 
@@ -30,13 +31,22 @@ def check_names(signature: Signature, report: Report) -> None:
 
 def _check_bound(signature: Signature, report: Report) -> set[str]:
     """Returns the names that it told of."""
-    bound = dict.fromkeys(name for name, _ in parameter_names(signature))
+    starred = dict(_starred_numbers(signature))
+    bound = dict.fromkeys(name for name, _ in parameter_names(signature) if name not in starred)
     constants = {v.name for v in signature.variables if v.kind is VariableKind.CONST}
     asked: list[tuple[str, Span | None]] = list(where_names(signature))
     for alternative in signature.alternatives:
         asked += case_names(alternative)
     asked += ((name, span) for name, span in value_names(signature) if name not in constants)
-    told: set[str] = set()
+    told = set(starred)
+    for name, span in starred.items():
+        report.error(
+            "unbound-name",
+            f"no tensor binds `*{name}`",
+            at=span or signature.span,
+            label="how many sizes are multiplied?",
+            help=f"write `*{name}` in a tensor of the parameters: a number does not say how many sizes it is made of",
+        )
     for name, span in asked:
         if name in bound or name in told:
             continue
@@ -53,6 +63,17 @@ def _check_bound(signature: Signature, report: Report) -> set[str]:
             fix=_rename(span, name, like),
         )
     return told
+
+
+def _starred_numbers(signature: Signature) -> Iterator[tuple[str, Span | None]]:
+    """Yields the variadics that stand in scalars and lengths, and in no tensor: nothing tells their rank."""
+    types = [param.type for param in signature.params]
+    dims = {node for type_ in types for dim in tensor_dims(type_) for node in nodes(dim)}
+    for param in signature.params:
+        for size in scalar_sizes(param.type):
+            for node in nodes(size):
+                if isinstance(node, Variadic) and node not in dims:
+                    yield node.name, node.span or size.span or param.span
 
 
 def _rename(span: Span | None, name: str, like: str | None) -> Fix | None:

@@ -25,6 +25,8 @@ def findings(text: str) -> list[tuple[str, str, str]]:
         ("def f(x: Tensor[B]):\n    where S >= 1\n", [("error", "unbound-name", "S")]),
         ("def f(x: Tensor[B]):\n    where S >= 1, S < B\n", [("error", "unbound-name", "S")]),
         ("def f(x: Tensor[B]):\n    case S == 1\n    otherwise\n", [("error", "unbound-name", "S")]),
+        ("def f(x: Tensor[B], n: Scalar[prod(*lead)]): ...\n", [("error", "unbound-name", "*lead")]),
+        ("def f(x: Tensor[prod(*lead)], n: Scalar[prod(*lead)]): ...\n", []),
         ("const V = _\ndef f(x: int64[B]):\n    values x in [0, V - 1]\n", []),
         ("const V = _\ndef f(x: Tensor[B]) -> Tensor[V]: ...\n", []),
         ("def f(x: Tensor[B]) -> Tensor[K]: ...\n", []),
