@@ -53,8 +53,8 @@ def annotated(target: str, others: Sequence[Signature] | None) -> Annotated:
         found = getattr(found, part, MISSING)
         if found is MISSING:
             raise ImportError(f"`{name}` has no `{path}`")
-    if inspect.isclass(found) and hasattr(found, "forward"):  # a module is called by it
-        found = getattr(found, "forward")  # noqa: B009 - a type checker sees no such attribute
+    if inspect.isclass(found):
+        found = getattr(found, "forward", found)  # a module is called by it
     if not callable(found):
         raise ImportError(f"`{target}` is nothing that can be called")
     signature = as_spec(None, found).signature

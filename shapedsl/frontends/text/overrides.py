@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ...diagnostics import Report
 from ...ir import VariableKind
@@ -40,12 +41,12 @@ def by_file(consts: Mapping[str, int], report: Report) -> dict[str, dict[str, in
     return found
 
 
-def _integer(given: object) -> int | None:
+def _integer(given: Any) -> int | None:
     """Returns an int, of whatever library, as Python's; None for what is none, truth values included."""
     if isinstance(given, bool):
         return None
     try:
-        return operator.index(given)  # type: ignore[arg-type]
+        return operator.index(given)
     except TypeError:
         return None
 

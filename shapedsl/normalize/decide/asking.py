@@ -7,6 +7,7 @@ All sizes are tried where they are few (`small`); the engine is asked again with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from ...ir import Predicate, Variable
 from . import smt
@@ -16,6 +17,7 @@ from .search import WORK
 from .search import sizes_or_core as engine
 from .signs import by_sign
 from .small import tried
+from .translate import translate
 from .verdict import Unknown
 
 
@@ -64,11 +66,9 @@ def searched(variables: Sequence[Variable], predicates: Sequence[Predicate], bud
     if not isinstance(found, Unknown):
         return found
     unknown = found
-    ways: tuple[Callable[[Budget], Answer], ...] = (
-        lambda more: tried(variables, predicates, unknown, more),
-        lambda more: replaced(variables, predicates, unknown, more, _search),
-        lambda more: by_sign(variables, predicates, unknown, more, _search),
-    )
+    ways: list[Callable[[Budget], Answer]] = [partial(tried, variables, predicates, unknown)]
+    if all(translate(predicate).written == predicate for predicate in predicates):  # a variadic is no one variable
+        ways += [partial(way, variables, predicates, unknown, search=_search) for way in (replaced, by_sign)]
     for way in ways:
         spending = Budget(units // 2)  # on top of what the engine used
         found = way(spending)

@@ -21,7 +21,6 @@ from typing import TypeAlias
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Var, Variable, VariableKind
 from ...ir.walk import evaluate, free_vars, holds, substitute, substitute_size
 from .budget import Budget
-from .translate import translate
 from .verdict import Unknown
 
 Answer: TypeAlias = "Mapping[str, int] | Unknown | tuple[int, ...]"
@@ -40,13 +39,11 @@ def replaced(
 
     Args:
         variables: Their kinds count.
-        predicates: Any predicates.
+        predicates: Without variadics: those are no one variable.
         unknown: What is answered where nothing can be replaced, or that does not help.
         budget: How hard to try.
         search: Looks for sizes, or for predicates that cannot hold together.
     """
-    if any(translate(predicate).written != predicate for predicate in predicates):
-        return unknown  # a variadic is no one variable
     kinds = {variable.name: variable.kind for variable in variables}
     replacement = _Replacement(kinds, list(predicates))
     if not replacement.run():

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from .box import Box, Clause, Constraint
@@ -108,7 +109,7 @@ class Engine:
             Clash: There is none.
             TooHard: Neither was found.
         """
-        step: Callable[[], Model | _Split] = lambda: self._start(assumptions)  # noqa: E731
+        step: Callable[[], Model | _Split] = partial(self._start, assumptions)
         while True:
             why: int | None
             try:

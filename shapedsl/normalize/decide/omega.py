@@ -141,15 +141,15 @@ class _System:
 
     def add_inequality(self, terms: Terms, constant: int, why: int) -> None:
         """Adds an inequality of two columns and more, unless the box or a parallel one implies it."""
-        least: int | None = constant
+        least = constant
         for column, value in terms.items():
             bound = (self.lows if value > 0 else self.highs).get(column)
             if bound is None:
-                least = None
                 break
-            least += value * bound[0]  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue]
-        if least is not None and least >= 0:
-            return
+            least += value * bound[0]
+        else:
+            if least >= 0:
+                return
         key = frozenset(terms.items())
         old = self.rows.get(key)
         if old is not None:

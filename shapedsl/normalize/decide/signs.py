@@ -17,7 +17,6 @@ from ...ir import COMPARISONS, Compare, Const, Predicate, Var, Variable, Variabl
 from ...ir.walk import free_vars
 from .budget import Budget
 from .definitions import Answer
-from .translate import translate
 from .verdict import Unknown
 
 MOST_SPLIT = 2  # variables
@@ -34,13 +33,11 @@ def by_sign(
 
     Args:
         variables: Their kinds count.
-        predicates: Any predicates.
+        predicates: Without variadics: those are no one variable.
         unknown: What is answered where that does not help.
         budget: How hard to try, for all signs together.
         search: Looks for sizes, or for predicates that cannot hold together.
     """
-    if any(translate(predicate).written != predicate for predicate in predicates):
-        return unknown  # a variadic is no one variable
     kinds = {variable.name: variable.kind for variable in variables}
     uses = Counter(name for predicate in predicates for name in free_vars(predicate))
     names = sorted(uses, key=lambda name: (-uses[name], name))[:MOST_SPLIT]

@@ -38,7 +38,8 @@ class SpecModule(OptimizedModule):
     # torch passes on `len` alone; special methods are not found by attribute access
     def __getitem__(self, key: Any) -> Any:
         """Returns what the module holds under ``key``: an item of a Sequential, a ModuleList, a ModuleDict."""
-        return self._orig_mod[key]  # type: ignore[index]
+        held: Any = self._orig_mod
+        return held[key]
 
     def __iter__(self) -> Iterator[Any]:
         """Iterates over the module's items.
@@ -46,8 +47,10 @@ class SpecModule(OptimizedModule):
         Raises:
             TypeError: It has none.
         """
-        return iter(self._orig_mod)  # type: ignore[call-overload, no-any-return]
+        held: Any = self._orig_mod
+        return iter(held)
 
     def __contains__(self, item: object) -> bool:
         """Returns whether the module holds ``item``, as the module itself understands it."""
-        return item in self._orig_mod  # type: ignore[operator]
+        held: Any = self._orig_mod
+        return item in held
