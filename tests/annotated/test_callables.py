@@ -40,9 +40,9 @@ class Net:
 
 
 def known(target: object) -> RawCallable:
-    raw = unwrap(target)
-    assert raw is not None
-    return raw
+    found = unwrap(target)
+    assert found is not None
+    return found[0]
 
 
 def test_kinds_and_defaults_are_pythons() -> None:

@@ -37,7 +37,6 @@ class RawCallable:
 
     Attributes:
         name: ``__qualname__`` after the last ``<locals>.``; ``_lambda`` for a lambda.
-        function: The plain function that its annotations stand on.
         parameters: Those a caller passes: no receiver, nothing that a partial has bound.
         receiver: ``self`` or ``cls``, if one was left out.
         annotations: Unevaluated where Python kept them so.
@@ -45,15 +44,14 @@ class RawCallable:
     """
 
     name: str
-    function: types.FunctionType
     parameters: tuple[RawParameter, ...]
     receiver: str | None
     annotations: Mapping[str, object]
     facts: Facts | None
 
 
-def unwrap(target: Any) -> RawCallable | None:
-    """Returns what is known of ``target``; None if no Python function stands behind it.
+def unwrap(target: Any) -> tuple[RawCallable, types.FunctionType] | None:
+    """Returns what is known of ``target``, and the plain function that its annotations stand on; None if there is none.
 
     Args:
         target: A function, a method, a module or its class (then ``forward`` is meant), a partial, a
@@ -83,7 +81,7 @@ def unwrap(target: Any) -> RawCallable | None:
     receiver = _receiver(function, name)
     if receiver is not None and parameters and parameters[0].name == receiver and receiver not in annotations:
         del parameters[0]
-    return RawCallable(name, function, tuple(parameters), receiver, annotations, facts)
+    return RawCallable(name, tuple(parameters), receiver, annotations, facts), function
 
 
 def _callable(target: Any) -> Any:

@@ -4,8 +4,57 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+from ...diagnostics import Source
+from .namespace import Evaluator, of_class
+from .places import ClassPlaces
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a class, unread.
+
+    Attributes:
+        annotation: An object, or text.
+        namespace: What text is evaluated in.
+        source: Makes the source of a text that stands in the annotation.
+    """
+
+    annotation: object
+    namespace: Evaluator
+    source: Callable[[str], Source]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldClass:
+    """A class by its fields, as annotations name it: what a reader of source text makes of a class.
+
+    Attributes:
+        name: The class's name.
+        keyed: Whether the fields are keys of a dict (a ``TypedDict``), else attributes.
+        fields: By name; may be filled in later, for a class may contain itself.
+    """
+
+    name: str
+    keyed: bool
+    fields: dict[str, Field]
+
+
+def field_class(cls: type) -> FieldClass | None:
+    """Returns a class by its fields; None if it has none."""
+    fields = fields_of(cls)
+    if fields is None:
+        return None
+    keyed = hasattr(cls, "__total__")
+    found = {
+        name: Field(annotation, of_class(owner), partial(ClassPlaces(owner).field, name))
+        for name, (owner, annotation) in fields.items()
+    }
+    return FieldClass(cls.__name__, keyed, found)
 
 
 def fields_of(cls: type) -> Mapping[str, tuple[type, object]] | None:
@@ -39,4 +88,4 @@ def annotations_of(target: Any) -> Mapping[str, object]:
         return {}
 
 
-__all__ = ["annotations_of", "fields_of"]
+__all__ = ["Field", "FieldClass", "annotations_of", "field_class", "fields_of"]

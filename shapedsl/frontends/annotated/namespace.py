@@ -15,7 +15,7 @@ import builtins
 import sys
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from ...ir.dtypes import ALIASES, DTYPES, FAMILIES, dtype_name
 from ...surface.forms import Form, Scalar, Shape, Tensor
@@ -71,6 +71,14 @@ class Unknown(Symbol):
 
     def __hash__(self) -> int:
         return hash(self.shown)
+
+
+class Evaluator(Protocol):
+    """What the text of an annotation is evaluated in."""
+
+    def evaluate(self, text: str) -> object:
+        """Returns what ``text`` stands for; `Unknown` where nobody defines a name."""
+        ...
 
 
 class Namespace(dict[str, Any]):
@@ -145,4 +153,4 @@ def _enclosing(function: Any) -> Iterator[Mapping[str, Any]]:
     yield from reversed(found)
 
 
-__all__ = ["Namespace", "Unknown", "of_class", "of_function"]
+__all__ = ["Evaluator", "Namespace", "Unknown", "of_class", "of_function"]

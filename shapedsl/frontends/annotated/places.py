@@ -14,7 +14,7 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ...diagnostics import Source
 
@@ -81,6 +81,26 @@ class AnnotationSource(Source):
         return super().line(number) if file is None else file.line(number)
 
 
+class CallablePlaces(Protocol):
+    """Finds the parts of one callable; each method returns the source of ``text``."""
+
+    def parameter(self, name: str, text: str) -> Source:
+        """Of what stands behind parameter ``name``."""
+        ...
+
+    def returns(self, text: str) -> Source:
+        """Of what stands behind ``->``."""
+        ...
+
+    def decorator(self, text: str) -> Source:
+        """Of an argument of ``shapes`` or ``where``."""
+        ...
+
+    def function(self, text: str) -> Source:
+        """Of the callable's name."""
+        ...
+
+
 class _Definition:
     """The source of a function or class, read when it is first needed.
 
@@ -128,9 +148,7 @@ class _Definition:
         last: int = (node.end_lineno or node.lineno) + shift
         begin = starts[first - 1] + _characters(file.line(first), node.col_offset)
         end = starts[last - 1] + _characters(file.line(last), node.end_col_offset or 0)
-        whole = _search(text, file.text, begin, end)
-        pieces = ((0, whole),) if whole >= 0 else _pieces(text, file.text, begin, end)
-        return Found(file.position(pieces[0][1])[0], file, pieces) if pieces else Found(first)
+        return find_within(text, file, begin, end)
 
 
 class ClassPlaces(_Definition):
@@ -212,6 +230,13 @@ class Places(_Definition):
             yield tree
 
 
+def find_within(text: str, file: Source, begin: int, end: int) -> Found:
+    """Returns where ``text`` stands in ``file.text[begin:end]``, whole or in pieces; else the line of ``begin``."""
+    whole = _search(text, file.text, begin, end)
+    pieces = ((0, whole),) if whole >= 0 else _pieces(text, file.text, begin, end)
+    return Found(file.position(pieces[0][1] if pieces else begin)[0], file if pieces else None, pieces)
+
+
 def _parsed(lines: list[str]) -> ast.AST | None:
     """Returns the function or class that begins with the first line, its decorators included."""
     try:
@@ -257,4 +282,4 @@ def _is_ours(decorator: ast.expr) -> bool:
     return called in ("shapes", "where")
 
 
-__all__ = ["AnnotationSource", "ClassPlaces", "Found", "Places"]
+__all__ = ["AnnotationSource", "CallablePlaces", "ClassPlaces", "Found", "Places", "find_within"]

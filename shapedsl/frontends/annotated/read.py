@@ -18,8 +18,8 @@ from ..text.scope import Scope, Session
 from ..text.syntax import Clause, ConstStatement, Def, Labeled, Let, Name, SizesStatement, TypeStatement, Where
 from .callables import RawCallable, RawParameter, unwrap
 from .equalities import Equality, eliminate
-from .namespace import of_function
-from .places import Places
+from .namespace import Evaluator, of_function
+from .places import CallablePlaces, Places
 from .types import TypeReader, is_silent
 from .unify import unify
 
@@ -34,20 +34,39 @@ def read_callable(target: Any, report: Report) -> Signature | None:
     Returns:
         None if nothing was said of shapes: no shape text, no `shapes`, no `where`.
     """
-    raw = unwrap(target)
-    return None if raw is None else _Reading(raw, report).signature()
+    unwrapped = unwrap(target)
+    if unwrapped is None:
+        return None
+    raw, function = unwrapped
+    namespace = of_function(function, {} if raw.facts is None else raw.facts.locals)
+    return read_raw(raw, namespace, Places(function), report)
+
+
+def read_raw(raw: RawCallable, namespace: Evaluator, places: CallablePlaces, report: Report) -> Signature | None:
+    """Returns the signature of a callable whose facts are known, wherever they come from.
+
+    Args:
+        raw: What is known.
+        namespace: What its string annotations are evaluated in.
+        places: Where its parts stand.
+        report: As `read_callable`.
+
+    Returns:
+        None if nothing was said of shapes.
+    """
+    return _Reading(raw, namespace, places, report).signature()
 
 
 class _Reading:
     """One callable being read."""
 
-    def __init__(self, raw: RawCallable, report: Report) -> None:
+    def __init__(self, raw: RawCallable, namespace: Evaluator, places: CallablePlaces, report: Report) -> None:
         self._raw = raw
         self._report = report
         self._found = Report()  # forwarded if the callable turns out to speak of shapes
         self._facts = raw.facts or Facts(None)
-        self._places = Places(raw.function)
-        self._namespace = of_function(raw.function, self._facts.locals)
+        self._places = places
+        self._namespace = namespace
         self._predicates: list[Labeled] = []
         self._equalities: list[Equality] = []
         self._spoken = raw.facts is not None
@@ -245,4 +264,4 @@ def _whole(source: Source) -> Span:
 
 _NOTHING = object()
 
-__all__ = ["read_callable"]
+__all__ = ["read_callable", "read_raw"]

@@ -19,7 +19,6 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ...diagnostics import Report, Severity, Source
@@ -46,9 +45,8 @@ from ..text.fragments import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labeled
 from .equalities import Equality
-from .fields import fields_of
-from .namespace import Namespace, Unknown, of_class
-from .places import ClassPlaces
+from .fields import FieldClass, field_class
+from .namespace import Evaluator, Unknown
 from .unify import unify
 
 # Wrappers that say nothing of shapes; what they wrap does.
@@ -72,7 +70,7 @@ class TypeReader:
     """
 
     def __init__(
-        self, namespace: Namespace, source: Callable[[str], Source], report: Report, *, plain_strings: bool
+        self, namespace: Evaluator, source: Callable[[str], Source], report: Report, *, plain_strings: bool
     ) -> None:
         """Args:
         namespace: What strings are evaluated in.
@@ -85,7 +83,7 @@ class TypeReader:
         self._report = report
         self._plain_strings = plain_strings
         self._depth = 0
-        self._open: list[type] = []  # classes being read: one may contain itself
+        self._open: list[object] = []  # classes being read: one may contain itself
         self.wheres: list[Labeled] = []
         self.equalities: list[Equality] = []
         self.spoken = False
@@ -109,6 +107,8 @@ class TypeReader:
             return self._form(annotation)
         if annotation is None or annotation is types.NoneType:
             return NoneType()
+        if isinstance(annotation, FieldClass):
+            return self._fields(annotation, annotation)
         if isinstance(annotation, Unknown):
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
         if hasattr(annotation, "__forward_arg__"):
@@ -324,26 +324,26 @@ class TypeReader:
         return AnyType()
 
     def _class(self, cls: type) -> Type:
+        fields = field_class(cls)
+        return AnyType() if fields is None else self._fields(cls, fields)
+
+    def _fields(self, cls: object, fields: FieldClass) -> Type:
         """Reads a class by the annotations of its fields: TypedDict, dataclass, NamedTuple."""
-        fields = fields_of(cls)
-        if fields is None or cls in self._open:
+        if any(cls is open_ for open_ in self._open):
             return AnyType()
         outer = self._namespace, self._source
         self._open.append(cls)
         said: list[tuple[str, Type]] = []
-        for name, (owner, annotation) in fields.items():
-            self._namespace = of_class(owner)
-            self._source = partial(ClassPlaces(owner).field, name)
-            type_ = self.read(annotation)
+        for name, field in fields.fields.items():
+            self._namespace, self._source = field.namespace, field.source
+            type_ = self.read(field.annotation)
             if not is_silent(type_):
                 said.append((name, type_))
         self._open.pop()
         self._namespace, self._source = outer
-        if fields and not said:
+        if fields.fields and not said:
             return AnyType()
-        if typing.is_typeddict(cls) or hasattr(cls, "__total__"):
-            return MappingType(tuple(said))
-        return ObjectType(tuple(said), cls.__name__)
+        return MappingType(tuple(said)) if fields.keyed else ObjectType(tuple(said), fields.name)
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
