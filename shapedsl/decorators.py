@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 
 from .attached import AttachedSpec
-from .surface.facts import Facts, Predicates, facts_of
-from .surface.symbols import Predicate
+from .surface.facts import Facts, Predicates, facts_of, predicate_text
 
 _OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: a function's code, no module's or class's
 
@@ -71,25 +70,6 @@ def _locals(function: Any) -> dict[str, object]:
     return found
 
 
-def _predicate_text(predicate: object) -> str:
-    """Returns a predicate's text.
-
-    Raises:
-        TypeError: It is none: Python evaluated ``B in {2, 4}`` or ``B == "x"`` to a bool, or it is a size.
-    """
-    if isinstance(predicate, Predicate):
-        return predicate.text
-    if isinstance(predicate, str):
-        return predicate
-    if isinstance(predicate, bool):
-        raise TypeError(
-            f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")'
-        )
-    if hasattr(predicate, "__code__") or isinstance(predicate, type):
-        raise TypeError(f"where needs its predicates: @where(B < 32) above {predicate!r}")
-    raise TypeError(f"where() takes predicates, B < 32 or text, not {predicate!r}")
-
-
 class Where(Predicates):
     """Predicates that are a decorator too."""
 
@@ -125,7 +105,7 @@ def where(*predicates: object) -> Where:
     """
     if not predicates:
         raise TypeError("where() states nothing: write @where(B < 32), or leave it out")
-    return Where(tuple([_predicate_text(predicate) for predicate in predicates]))
+    return Where(tuple([predicate_text(predicate) for predicate in predicates]))
 
 
 def shapes(
@@ -170,24 +150,9 @@ def shapes(
 
     def decorate(function: Any) -> Any:
         facts = _record(function)
-        facts.shapes = True
-        if hints:
-            facts.hints = {**facts.hints, **hints}
-        if consts:
-            facts.consts = {**facts.consts, **consts}
-        if params or parameters:
-            facts.params = {**facts.params, **parameters, **(params or {})}
-        if returns is not None:
-            facts.returns = returns
-        if where is not None:
-            several = where.texts if isinstance(where, Where) else where
-            if isinstance(several, (str, Predicate)):
-                several = (several,)
-            facts.wheres[:0] = [_predicate_text(predicate) for predicate in several]
-        if text is not None:
-            facts.clauses.insert(0, text)
+        params_ = {**parameters, **(params or {})}
+        facts.say(text, hints=hints, consts=consts, params=params_, returns=returns, where=where, attach=attach)
         if not attach:
-            facts.attach = False
             _plain_function(function).__dict__.pop("_dynamic_spec", None)
         return _checked(function) if check else function
 

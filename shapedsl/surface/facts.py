@@ -2,6 +2,32 @@
 
 from __future__ import annotations
 
+from .symbols import Predicate
+
+TYPE_CHECKING = False  # typing's flag, without importing typing
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def predicate_text(predicate: object) -> str:
+    """Returns a predicate's text.
+
+    Raises:
+        TypeError: It is none: Python evaluated ``B in {2, 4}`` or ``B == "x"`` to a bool, or it is a size.
+    """
+    if isinstance(predicate, Predicate):
+        return predicate.text
+    if isinstance(predicate, str):
+        return predicate
+    if isinstance(predicate, bool):
+        raise TypeError(
+            f'where() got {predicate}: Python decided the predicate; write it as text: where("B in {{2, 4}}")'
+        )
+    if hasattr(predicate, "__code__") or isinstance(predicate, type):
+        raise TypeError(f"where needs its predicates: @where(B < 32) above {predicate!r}")
+    raise TypeError(f"where() takes predicates, B < 32 or text, not {predicate!r}")
+
 
 class Facts:
     """What decorators said of one function, unread.
@@ -32,6 +58,37 @@ class Facts:
         self.wheres: list[str] = []
         self.clauses: list[str] = []
         self.locals: dict[str, object] = {}
+
+    def say(
+        self,
+        text: str | None = None,
+        *,
+        hints: Mapping[str, int] | None = None,
+        consts: Mapping[str, int | None] | None = None,
+        params: Mapping[str, object] | None = None,
+        returns: object = None,
+        where: Any = None,
+        attach: bool = True,
+    ) -> None:
+        """Adds what one ``shapes(…)`` says; decorators apply from the bottom up, so what is there already stands below.
+
+        Raises:
+            TypeError: ``where`` holds no predicate.
+        """
+        self.shapes = True
+        self.attach = self.attach and attach
+        self.hints = {**self.hints, **(hints or {})}
+        self.consts = {**self.consts, **(consts or {})}
+        self.params = {**self.params, **(params or {})}
+        if returns is not None:
+            self.returns = returns
+        if where is not None:
+            several = where.texts if isinstance(where, Predicates) else where
+            if isinstance(several, (str, Predicate)):
+                several = (several,)
+            self.wheres[:0] = [predicate_text(predicate) for predicate in several]
+        if text is not None:
+            self.clauses.insert(0, text)
 
     def over(self, inner: Facts) -> Facts:
         """Returns what was said of a wrapper (this) and of what it wraps (``inner``) together."""
@@ -76,4 +133,4 @@ class Predicates:
         return f"where({', '.join(map(repr, self.texts))})"
 
 
-__all__ = ["Facts", "Predicates", "facts_of"]
+__all__ = ["Facts", "Predicates", "facts_of", "predicate_text"]
