@@ -131,7 +131,8 @@ def passed(parameters: Iterable[Parameter], present: Mapping[str, bool] | None =
         elif param.kind in _STARS:
             parts.append(_STARS[param.kind] + param.spelled)
         elif param.kind is ParamKind.KEYWORD_ONLY or (by_keyword and param.kind is not ParamKind.POSITIONAL_ONLY):
-            parts.append(f"{param.name}={param.spelled}")
+            plain = param.name == param.spelled
+            parts.append(f"{param.name}={param.spelled}" if plain else f"**{{{param.name!r}: {param.spelled}}}")
         else:
             parts.append(param.spelled)
     return ", ".join(parts)

@@ -142,6 +142,31 @@ def test_positional_only_keyword_only_defaults_and_variadics(strict: bool) -> No
     assert outcome(program, ones(6), ones(4), ones(6), k=ones(5), z=ones(4)) != ()
 
 
+def filled_in(function: Any) -> Any:
+    """Returns ``function`` with a ``scale`` that is put among the keywords where it is not, as transformers does."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        kwargs.setdefault("scale", 3)
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+@BOTH
+def test_the_target_is_called_as_the_example_is(strict: bool) -> None:
+    """Decorators look at how an argument comes: ``scale`` by position would be given twice."""
+
+    @filled_in
+    def f(x: torch.Tensor, y: Any = None, scale: int = 1) -> torch.Tensor:
+        return x * scale if y is None else x * scale + y
+
+    program = export(f, (ones(4, 3),), {}, rows(), strict=strict)
+    assert program.module()(ones(2, 3))[0].tolist() == [3, 3, 3]
+    program = export(f, (), {"x": ones(4, 3), "y": ones(3)}, rows(), strict=strict)
+    assert program.module()(x=ones(2, 3), y=ones(3))[0].tolist() == [4, 4, 4]
+
+
 @BOTH
 def test_containers(strict: bool) -> None:
     pair = namedtuple("pair", ["a", "b"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import pickle
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_keywords_omitted_defaults_and_variadics() -> None:
     graph = make_fx(g, (ones(4),), {"k": ones(4)}, omitted)
     assert outcome(graph, ones(6), k=ones(6)) == (6,)
     assert outcome(graph, ones(6), k=ones(5)) == "RuntimeError"
+
+
+def test_the_target_is_called_as_the_example_is() -> None:
+    seen: list[tuple[int, list[str]]] = []
+
+    def f(*args: Any, **kwargs: Any) -> Any:
+        seen.append((len(args), list(kwargs)))
+        return args[0] * 2
+
+    f.__signature__ = inspect.signature(lambda x, y=None, z=None: None)  # type: ignore[attr-defined]
+    spec = "def f(x: Tensor[B], y: Tensor[B] | None = _, z: Tensor[B] | None = _): ..."
+    sd.make_fx(f, spec)(ones(4), y=ones(4))
+    sd.make_fx(f, spec)(ones(4), ones(4), z=ones(4))
+    assert seen == [(1, ["y"]), (2, ["z"])]
 
 
 def test_none_that_was_not_traced_is_told() -> None:

@@ -24,7 +24,7 @@ from ..named import name_assertions
 from ..shapes_spec import write
 from .arguments import refuse_fake, refuse_unregistered, unregistered_failure
 from .example import distinct
-from .forward import forward, refuse_names
+from .forward import Call, forward, refuse_names
 from .parameters import call_signature, parameters_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def export(
     refuse_fake((args, kwargs), "export")
     arguments = call_signature(target, lowered.expanded.signature).bind(*args, **kwargs).arguments
     refuse_unregistered(arguments, lowered, "export")
-    module = as_module(target, lowered)
+    module = as_module(target, lowered, Call(len(args), kwargs))
     args, kwargs = distinct((tuple(args), dict(kwargs)), target)
     try:
         with _lines_kept(target):
@@ -113,7 +113,7 @@ def _require_exportable(lowered: Lowered, strict: bool) -> None:
             raise ShapeError([Diagnostic("negative-int", Severity.ERROR, message, helps=helps)])
 
 
-def as_module(target: Callable[..., Any], lowered: Lowered) -> torch.nn.Module:
+def as_module(target: Callable[..., Any], lowered: Lowered, call: Call) -> torch.nn.Module:
     """Returns a module whose ``forward`` is generated: touches, then ``target``."""
     import torch
 
@@ -121,14 +121,14 @@ def as_module(target: Callable[..., Any], lowered: Lowered) -> torch.nn.Module:
     refuse_names(parameters)
     if isinstance(target, torch.nn.Module):
         if "forward" in target.__dict__:  # set on the instance, as accelerate does: it is bound already
-            made = forward(target.__dict__["forward"], parameters, lowered, takes_self=False)
+            made = forward(target.__dict__["forward"], parameters, lowered, call, takes_self=False)
         else:
-            made = forward(type(target).forward, parameters, lowered, takes_self=True)
+            made = forward(type(target).forward, parameters, lowered, call, takes_self=True)
         return _with_forward(target, made)
     if inspect.ismethod(target) and isinstance(target.__self__, torch.nn.Module):
-        made = forward(target.__func__, parameters, lowered, takes_self=True)
+        made = forward(target.__func__, parameters, lowered, call, takes_self=True)
         return _without_hooks(_with_forward(target.__self__, made))
-    made = forward(target, parameters, lowered, takes_self=False)
+    made = forward(target, parameters, lowered, call, takes_self=False)
     stateless: type[torch.nn.Module] = type(_class_name(target), (torch.nn.Module,), {"forward": made})
     return stateless()
 

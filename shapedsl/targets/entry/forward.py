@@ -13,15 +13,17 @@ After (for export)::
     def forward(_s_self, x, n=_s_default_1, *, y):
         x.size(0)
         y.size(0)
-        return _s_target(x, n, y=y)
+        return _s_target(x, y=y)             # as the example was passed: without n, and y by keyword
 
-Positional-only markers are dropped, since strict export cannot pass them.
+Positional-only markers are dropped, since strict export cannot pass them. The target is called as
+the caller did, since decorators look at how: those of transformers put a default into ``kwargs``
+where they find none there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
@@ -48,8 +50,32 @@ def refuse_names(parameters: Iterable[Parameter]) -> None:
             raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
 
 
+@dataclass(frozen=True)
+class Call:
+    """How arguments are passed.
+
+    Attributes:
+        positional: How many of them by position.
+        keywords: The names of the others.
+    """
+
+    positional: int
+    keywords: Collection[str]
+
+    def written(self, parameters: Iterable[Parameter]) -> str:
+        """Returns the text that passes ``parameters`` on in the same way; those that are not passed are left out."""
+        handed: list[Parameter] = []
+        for at, parameter in enumerate(parameters):
+            stars = parameter.kind in (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD)
+            if stars or (parameter.kind is not ParamKind.KEYWORD_ONLY and at < self.positional):
+                handed.append(parameter)
+            elif parameter.name in self.keywords:
+                handed.append(replace(parameter, kind=ParamKind.KEYWORD_ONLY))
+        return passed(handed)
+
+
 def forward(
-    target: Callable[..., Any], parameters: Sequence[Parameter], lowered: Lowered, *, takes_self: bool
+    target: Callable[..., Any], parameters: Sequence[Parameter], lowered: Lowered, call: Call, *, takes_self: bool
 ) -> Callable[..., Any]:
     """Returns a method that touches what ``lowered`` speaks of and then calls ``target``.
 
@@ -57,6 +83,7 @@ def forward(
         target: Called as ``target(self, …)`` or ``target(…)``.
         parameters: Without ``self``.
         lowered: What is traced.
+        call: How the example is passed.
         takes_self: Whether ``target`` is an unbound method.
     """
     code = Code(parameter.name for parameter in parameters)
@@ -68,13 +95,13 @@ def forward(
     ]
     receiver = f"{code.prefix}self"
     declared = ", ".join(filter(None, (receiver, header(plain, code))))
-    arguments = ", ".join(filter(None, (receiver if takes_self else "", passed(plain))))
+    arguments = ", ".join(filter(None, (receiver if takes_self else "", call.written(parameters))))
     body = [*_touches(lowered, plain, code), f"return {code.use(target, 'target')}({arguments})"]
     return code.function(f"forward({declared})", body, "forward")
 
 
 def positional(
-    target: Callable[..., Any], parameters: Sequence[Parameter], lowered: Lowered, present: Iterable[str]
+    target: Callable[..., Any], parameters: Sequence[Parameter], lowered: Lowered, call: Call, present: Iterable[str]
 ) -> Callable[..., Any]:
     """Returns a function of one positional parameter for each passed argument, and a last one that is ignored.
 
@@ -85,13 +112,14 @@ def positional(
         target: What is called.
         parameters: Its parameters.
         lowered: What is traced.
+        call: How the example is passed.
         present: The names of the passed arguments; ``*args`` is one, a tuple, and ``**kwargs`` one, a dict.
     """
     code = Code(parameter.name for parameter in parameters)
     names = set(present)
     flat = [parameter for parameter in parameters if parameter.name in names]
     declared = ", ".join([*(parameter.spelled for parameter in flat), f"{code.prefix}nothing"])
-    arguments = passed(parameters, {parameter.name: parameter.name in names for parameter in parameters})
+    arguments = call.written(flat)
     body = [*_touches(lowered, flat, code), f"return {code.use(target, 'target')}({arguments})"]
     name = getattr(target, "__name__", type(target).__name__)
     return code.function(f"entry({declared})", body, name if name.isidentifier() else "entry")

@@ -21,7 +21,7 @@ from ..flat import markers, positions
 from ..shapes_spec import ARGS, KWARGS, parts
 from .arguments import refuse_fake, refuse_unregistered
 from .example import distinct
-from .forward import positional, refuse_names
+from .forward import Call, positional, refuse_names
 from .parameters import call_signature, parameters_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def make_fx(
     refuse_names(parameters)
     refuse_fake((args, kwargs), "make_fx")
     refuse_unregistered(bound, lowered, "make_fx")
-    entry = positional(target, parameters, lowered, bound)
+    entry = positional(target, parameters, lowered, Call(len(args), kwargs), bound)
     options.setdefault("_allow_non_fake_inputs", True)  # parameters, and whatever else the target holds
     spec = _positional_spec(lowered, parameters)
     try:
