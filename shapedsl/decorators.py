@@ -1,7 +1,8 @@
 """``@shapes`` and ``where``: they write down what was said, and return the very function they got.
 
 Nothing is read here. What was said lies on the function as ``__shapedsl__``, a `shapedsl.surface.facts.Facts`; what torch
-looks for lies there as ``_dynamic_spec``, a `shapedsl.attached.AttachedSpec`.
+looks for lies there as ``_dynamic_spec``, a `shapedsl.attached.AttachedSpec`. What was said of a class lies on the class,
+and each of its methods has it as ``__shapedsl_class__``: a method read alone knows what it shares.
 """
 
 from __future__ import annotations
@@ -40,23 +41,56 @@ def _plain_function(target: Any) -> Any:
 
 def _record(target: Any) -> Facts:
     """Returns the facts of ``target``, new ones if need be."""
+    if isinstance(target, type):
+        return _record_class(target)
     function = _plain_function(target)
     facts = facts_of(function)
     if facts is None:
         facts = function.__shapedsl__ = Facts(function.__code__)
-        facts.locals = _locals(function)
+        facts.locals = _locals([function])
         function._dynamic_spec = AttachedSpec(function)
     return facts
 
 
-def _locals(function: Any) -> dict[str, object]:
-    """Returns the locals around a function being decorated that its string annotations may name.
+def _record_class(cls: Any) -> Facts:
+    """Returns the facts of a class, which its methods share; ``forward`` has facts of its own too, and is attached."""
+    facts = cls.__dict__.get("__shapedsl__")
+    if not isinstance(facts, Facts):
+        methods = _methods(cls)
+        if not methods or "forward" in cls.__dict__:
+            _record(_plain_function(cls))
+        facts = cls.__shapedsl__ = Facts(None, cls)
+        facts.locals = _locals(methods)
+        for method in methods:
+            method.__shapedsl_class__ = facts
+    return facts
+
+
+def _methods(cls: Any) -> list[Any]:
+    """Returns the functions that were written in the body of ``cls``, and its forward, wherever that was."""
+    found: list[Any] = []
+    for name, value in cls.__dict__.items():
+        function = getattr(value, "__func__", value)
+        if hasattr(function, "__code__"):
+            here = (cls.__module__, f"{cls.__qualname__}.{function.__name__}")
+            if name == "forward" or (function.__module__, function.__qualname__) == here:
+                found.append(function)
+    return found
+
+
+def _locals(functions: list[Any]) -> dict[str, object]:
+    """Returns the locals around functions being decorated that their string annotations may name.
 
     Python keeps neither: ``T`` in ``x: "T"`` is no closure. Only what a text mentions is held on to.
     """
-    if getattr(function, "__annotate__", None) is not None:
-        return {}  # 3.14 closes over what annotations name, and would evaluate them here
-    texts = [text for text in getattr(function, "__annotations__", {}).values() if isinstance(text, str)]
+    texts = [
+        text
+        for function in functions
+        # 3.14 closes over what annotations name, and would evaluate them here
+        if getattr(function, "__annotate__", None) is None
+        for text in getattr(function, "__annotations__", {}).values()
+        if isinstance(text, str)
+    ]
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # inspect is heavy
     found: dict[str, object] = {}
     while texts and frame is not None and frame.f_code.co_name != "<module>":
@@ -79,7 +113,7 @@ class Where(Predicates):
         """Returns ``target`` itself, with these predicates noted before those that are there already.
 
         Raises:
-            TypeError: ``target`` is no function, method or module class.
+            TypeError: ``target`` is no function or method, nor a class that defines some.
         """
         facts = _record(target)
         facts.wheres[:0] = self.texts  # decorators apply from the bottom up
@@ -127,8 +161,9 @@ def shapes(
     themselves. Nothing is read before someone asks; a wrong spec raises then.
 
     Args:
-        target: The function, method or module class (bare ``@shapes``); or clauses as they stand in the
-            body of a ``def`` of a ``.shapes`` file.
+        target: The function, method or class (bare ``@shapes``); or clauses as they stand in the
+            body of a ``def`` of a ``.shapes`` file. A class shares declarations, predicates, constants and
+            hints with its methods; what else is said of it is said of its ``forward``.
         hints: Sizes to optimize for, by name.
         consts: Names that are constants: ``{"HD": 128}``; None for a static size, taken from the example.
         params: Types by parameter name, where a name clashes with one of these arguments.
@@ -150,9 +185,14 @@ def shapes(
 
     def decorate(function: Any) -> Any:
         facts = _record(function)
-        params_ = {**parameters, **(params or {})}
-        facts.say(text, hints=hints, consts=consts, params=params_, returns=returns, where=where, attach=attach)
-        if not attach:
+        types: dict[str, Any] = {"params": {**parameters, **(params or {})}, "returns": returns}
+        if facts.owner is None:
+            facts.say(text, hints=hints, consts=consts, where=where, attach=attach, **types)
+        else:
+            facts.say(text, hints=hints, consts=consts, where=where)
+            if "forward" in facts.owner.__dict__ or types["params"] or returns is not None:
+                _record(_plain_function(function)).say(attach=attach, **types)
+        if not attach and (facts.owner is None or "forward" in facts.owner.__dict__):
             _plain_function(function).__dict__.pop("_dynamic_spec", None)
         return _checked(function) if check else function
 

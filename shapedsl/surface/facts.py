@@ -30,10 +30,11 @@ def predicate_text(predicate: object) -> str:
 
 
 class Facts:
-    """What decorators said of one function, unread.
+    """What decorators said of one function or class, unread.
 
     Attributes:
-        code: The code of the function it was said of; `functools.wraps` copies facts onto wrappers.
+        code: The code of the function it was said of; `functools.wraps` copies facts onto wrappers. None of a class.
+        owner: The class it was said of, which shares it with its methods; None of a function.
         shapes: Whether `shapes` was among the decorators: then plain strings in ``Annotated`` count.
         attach: Whether torch is to find the spec.
         hints: Sizes to optimize for.
@@ -45,10 +46,23 @@ class Facts:
         locals: What stood around the function when it was decorated, of what its string annotations may name.
     """
 
-    __slots__ = ("attach", "clauses", "code", "consts", "hints", "locals", "params", "returns", "shapes", "wheres")
+    __slots__ = (
+        "attach",
+        "clauses",
+        "code",
+        "consts",
+        "hints",
+        "locals",
+        "owner",
+        "params",
+        "returns",
+        "shapes",
+        "wheres",
+    )
 
-    def __init__(self, code: object) -> None:
+    def __init__(self, code: object, owner: type | None = None) -> None:
         self.code = code
+        self.owner = owner
         self.shapes = False
         self.attach = True
         self.hints: dict[str, int] = {}
@@ -111,6 +125,12 @@ def facts_of(function: object) -> Facts | None:
     return facts if isinstance(facts, Facts) and facts.code is getattr(function, "__code__", None) else None
 
 
+def shared_facts_of(method: object) -> Facts | None:
+    """Returns what decorators said of the class that ``method`` was written in."""
+    facts = getattr(method, "__dict__", {}).get("__shapedsl_class__")
+    return facts if isinstance(facts, Facts) else None
+
+
 class Predicates:
     """Predicates as texts: metadata in ``Annotated[torch.Tensor, "B, D", where("B < 32")]``.
 
@@ -133,4 +153,4 @@ class Predicates:
         return f"where({', '.join(map(repr, self.texts))})"
 
 
-__all__ = ["Facts", "Predicates", "facts_of", "predicate_text"]
+__all__ = ["Facts", "Predicates", "facts_of", "predicate_text", "shared_facts_of"]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...ir import ParamKind
-from ...surface.facts import Facts, facts_of
+from ...surface.facts import Facts, facts_of, shared_facts_of
 from .fields import annotations_of
+from .shared import Shared
 
 _KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: ParamKind.POSITIONAL_ONLY,
@@ -41,6 +42,7 @@ class RawCallable:
         receiver: ``self`` or ``cls``, if one was left out.
         annotations: Unevaluated where Python kept them so.
         facts: What decorators said.
+        shared: What was said of the class that it stands in.
     """
 
     name: str
@@ -48,6 +50,13 @@ class RawCallable:
     receiver: str | None
     annotations: Mapping[str, object]
     facts: Facts | None
+    shared: Shared | None = None
+
+
+def shared_by(target: Any) -> Facts | None:
+    """Returns what was said of the class that ``target`` was written in, wrapped or not."""
+    found = (shared_facts_of(link) for link in _chain(_callable(target)))
+    return next((facts for facts in found if facts is not None), None)
 
 
 def unwrap(target: Any) -> tuple[RawCallable, types.FunctionType] | None:

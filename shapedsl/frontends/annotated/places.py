@@ -128,6 +128,22 @@ class _Definition:
             self._tree = _parsed(lines[self._first - 1 :])
         return self._tree
 
+    def _definitions(self) -> Iterator[Any]:
+        """Yields the definition's syntax tree; nothing where there is no source."""
+        raise NotImplementedError
+
+    def decorator(self, text: str) -> Source:
+        """Returns the source of ``text``, an argument of ``shapes`` or ``where``."""
+        return AnnotationSource(self.file, text, lambda text: self._find(text, self._decorators(text)))
+
+    def _decorators(self, text: str) -> Iterator[ast.AST]:
+        """Yields the string that is ``text``, else the decorators that may hold it."""
+        for node in self._definitions():
+            calls = [call for call in node.decorator_list if _is_ours(call)]
+            for call in calls:
+                yield from (p for p in ast.walk(call) if isinstance(p, ast.Constant) and p.value == text)
+            yield from calls
+
     def _find(self, text: str, nodes: Iterator[Any]) -> Found:
         """Returns where ``text`` stands in the first of ``nodes`` that holds it; else the first one's line."""
         first: Found | None = None
@@ -152,7 +168,7 @@ class _Definition:
 
 
 class ClassPlaces(_Definition):
-    """Finds the fields of one class."""
+    """Finds the fields of one class, and what its decorators say."""
 
     def __init__(self, cls: type) -> None:
         module = sys.modules.get(cls.__module__)
@@ -164,15 +180,20 @@ class ClassPlaces(_Definition):
         return AnnotationSource(self.file, text, lambda text: self._find(text, self._fields(name)))
 
     def _fields(self, name: str) -> Iterator[ast.AST]:
+        for tree in self._definitions():
+            for node in tree.body:
+                if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+                    yield node.annotation
+
+    def _definitions(self) -> Iterator[ast.ClassDef]:
         if self._source is None:
             try:
                 self._first = inspect.getsourcelines(self._cls)[1]
             except (OSError, TypeError):  # made by a call, or in no file
                 return
         tree = self._read()
-        for node in tree.body if isinstance(tree, ast.ClassDef) else ():
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
-                yield node.annotation
+        if isinstance(tree, ast.ClassDef):
+            yield tree
 
 
 class Places(_Definition):
@@ -193,10 +214,6 @@ class Places(_Definition):
         """Returns the source of what stands behind ``->``."""
         return AnnotationSource(self.file, text, lambda text: self._find(text, self._returns()))
 
-    def decorator(self, text: str) -> Source:
-        """Returns the source of ``text``, an argument of ``shapes`` or ``where``."""
-        return AnnotationSource(self.file, text, lambda text: self._find(text, self._decorators(text)))
-
     def function(self, text: str) -> Source:
         """Returns the source of the function's name."""
         return AnnotationSource(self.file, text, lambda text: self._find(text, self._definitions()))
@@ -214,14 +231,6 @@ class Places(_Definition):
         for node in self._definitions():
             if node.returns is not None:
                 yield node.returns
-
-    def _decorators(self, text: str) -> Iterator[ast.AST]:
-        """Yields the string that is ``text``, else the decorators that may hold it."""
-        for node in self._definitions():
-            calls = [call for call in node.decorator_list if _is_ours(call)]
-            for call in calls:
-                yield from (p for p in ast.walk(call) if isinstance(p, ast.Constant) and p.value == text)
-            yield from calls
 
     def _definitions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Yields the function's syntax tree; nothing for a lambda, or where there is no source."""

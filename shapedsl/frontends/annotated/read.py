@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from types import FunctionType
 from typing import Any
 
-from ...diagnostics import Report, Source, Span
+from ...diagnostics import Report
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
-from ...surface.forms import Tensor, shown
+from ...surface.forms import Tensor
 from ..text.define import Definer, bound_names
-from ..text.fragments import parse_clauses
-from ..text.parse import parse
 from ..text.scope import Scope, Session
-from ..text.syntax import Clause, ConstStatement, Def, Labeled, Let, Name, SizesStatement, TypeStatement, Where
-from .callables import RawCallable, RawParameter, unwrap
+from ..text.syntax import Clause, Def, HintLine, Labeled, Let, Name, Pair, SizesStatement, Where
+from .bodies import Body, declared_names, whole
+from .callables import RawCallable, RawParameter, shared_by, unwrap
 from .equalities import Equality, eliminate
-from .namespace import Evaluator, of_function
-from .places import CallablePlaces, Places
+from .namespace import Evaluator, Namespace, of_function
+from .places import CallablePlaces, ClassPlaces, Places
+from .shared import ClassBody, Shared
 from .types import TypeReader, is_silent
 from .unify import unify
 
@@ -38,8 +40,40 @@ def read_callable(target: Any, report: Report) -> Signature | None:
     if unwrapped is None:
         return None
     raw, function = unwrapped
-    namespace = of_function(function, {} if raw.facts is None else raw.facts.locals)
-    return read_raw(raw, namespace, Places(function), report)
+    class_facts = shared_by(target)
+    if class_facts is not None:
+        raw = replace(raw, shared=_shared(class_facts, raw.name))
+    return read_raw(raw, _namespace(raw, function), Places(function), report)
+
+
+def _namespace(raw: RawCallable, function: FunctionType) -> Namespace:
+    """Returns what the string annotations of ``function`` are evaluated in."""
+    facts = [facts for facts in (raw.facts, None if raw.shared is None else raw.shared.facts) if facts is not None]
+    around = {name: value for each in reversed(facts) for name, value in each.locals.items()}
+    return of_function(function, around)
+
+
+def _shared(facts: Facts, reader: str) -> Shared:
+    """Returns what the class shares for which ``facts`` were said, with its method called ``reader``."""
+    owner = facts.owner
+    assert owner is not None
+
+    def others() -> Iterator[Collection[str]]:
+        for value in vars(owner).values():
+            unwrapped = unwrap(value) if shared_by(value) is facts else None
+            if unwrapped is not None and unwrapped[0].name != reader:
+                raw, function = unwrapped
+                alone = replace(raw, shared=Shared(facts, places))
+                yield sizes_of(alone, _namespace(alone, function), Places(function))
+
+    places = ClassPlaces(owner)
+    return Shared(facts, places, "forward" in vars(owner), others)
+
+
+def sizes_of(raw: RawCallable, namespace: Evaluator, places: CallablePlaces) -> Collection[str]:
+    """Returns the names of sizes that the parameters of a callable bind, whatever else is wrong with it."""
+    signature = read_raw(raw, namespace, places, Report())
+    return () if signature is None else bound_names(signature.params)
 
 
 def read_raw(raw: RawCallable, namespace: Evaluator, places: CallablePlaces, report: Report) -> Signature | None:
@@ -67,6 +101,8 @@ class _Reading:
         self._facts = raw.facts or Facts(None)
         self._places = places
         self._namespace = namespace
+        self._body = Body(self._facts, places, report)
+        self._plain_strings = self._facts.shapes or (raw.shared is not None and raw.shared.facts.shapes)
         self._predicates: list[Labeled] = []
         self._equalities: list[Equality] = []
         self._spoken = raw.facts is not None
@@ -79,16 +115,20 @@ class _Reading:
         for diagnostic in self._found:
             self._report.add(diagnostic)
         self._unknown_parameters()
-        span = _whole(self._places.function(self._raw.name.rpartition(".")[2]))
-        clauses = self._clauses(params)
+        span = whole(self._places.function(self._raw.name.rpartition(".")[2]))
+        found = Report()
+        session = Session(found)
+        shared = None if self._raw.shared is None else ClassBody(self._raw.shared, session, self._report)
+        bound = bound_names(params)
+        clauses = self._clauses(params, shared, bound)
         declared = {name for clause in clauses for name in declared_names(clause)}
-        meaning, equalities = eliminate(self._equalities, bound_names(params), declared)
+        if shared is not None:
+            declared |= shared.scope.entries.keys()
+        meaning, equalities = eliminate(self._equalities, bound, declared)
         clauses[:0] = [Let(Name(name, size.span or span), size, size.span or span) for name, size in meaning.items()]
         definition = Def(Name(self._raw.name, span), 1, params, returns, clauses, span, pending=True)
-        found = Report()
-        signature = Definer(Scope(Session(found))).signature(
-            definition, extra=[equality.constraint() for equality in equalities]
-        )
+        definer = Definer(Scope(session)) if shared is None else Definer(shared.scope, shared.wheres)
+        signature = definer.signature(definition, extra=[equality.constraint() for equality in equalities])
         unbound = self._unbound_hints(signature)
         for diagnostic in found:
             # a hint is written as a declaration; of an unbound one enough was said
@@ -98,6 +138,8 @@ class _Reading:
                 or diagnostic.span.text not in unbound
             ):
                 self._report.add(diagnostic)
+        if shared is not None:
+            shared.check_names(bound)
         return replace(signature, receiver=self._raw.receiver)
 
     # ------------------------------------------------------------------------------- types
@@ -122,7 +164,9 @@ class _Reading:
     def _returns(self) -> Type | None:
         said = _NOTHING if self._facts.returns is None else self._facts.returns
         annotation = self._raw.annotations.get("return", _NOTHING)
-        reader = TypeReader(self._namespace, self._places.returns, self._found, plain_strings=self._facts.shapes)
+        reader = TypeReader(
+            self._namespace, self._places.returns, self._found, plain_strings=self._plain_strings
+        )
         predicates, equalities = list(self._predicates), list(self._equalities)
         type_ = self._type("the return value", said, annotation, reader)
         # a claim assumes nothing: where the expressions differ, the first source's stands
@@ -134,7 +178,7 @@ class _Reading:
             self._namespace,
             lambda text: self._places.parameter(name, text),
             self._found,
-            plain_strings=self._facts.shapes,
+            plain_strings=self._plain_strings,
         )
 
     def _type(self, what: str, said: object, annotation: object, reader: TypeReader) -> Type:
@@ -165,7 +209,7 @@ class _Reading:
                 self._report.error(
                     "unknown-parameter",
                     f"`{self._raw.name}` has no parameter `{name}`",
-                    at=_whole(self._places.decorator(text)),
+                    at=whole(self._places.decorator(text)),
                     help=f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names) or 'none'}",
                 )
 
@@ -179,89 +223,56 @@ class _Reading:
             self._report.error(
                 "unbound-name",
                 f"`{self._raw.name}` has no size `{name}` to hint at",
-                at=_whole(self._places.decorator(name)),
+                at=whole(self._places.decorator(name)),
                 help=f"did you mean `{near[0]}`?" if near else f"its sizes are {', '.join(names) or 'none'}",
             )
         return unbound
 
     # ----------------------------------------------------------------------------- clauses
 
-    def _clauses(self, params: tuple[Param, ...]) -> list[Clause]:
+    def _clauses(self, params: tuple[Param, ...], shared: ClassBody | None, bound: Collection[str]) -> list[Clause]:
         """Returns what a def's body would say: constants, clauses as text, hints, predicates."""
-        clauses: list[Clause] = []
-        for name, value in self._facts.consts.items():
-            if value is None or self._is_integer(name, value, "a constant is an int, or None for a static size"):
-                clauses.append(self._const(name, value))
-        for text in self._facts.clauses:
-            parsed = parse_clauses(self._places.decorator(text), self._report)
-            clauses += () if parsed is None else parsed.clauses
-        self._hint(clauses, params)
-        predicates = list(self._predicates)
-        for text in self._facts.wheres:
-            predicates += parse(self._places.decorator(text), self._report, "where_fragment") or ()
+        clauses = self._body.clauses()
+        hints: dict[str, Const] = self._body.hints()
+        if shared is not None:
+            if self._raw.name.rpartition(".")[2] == "forward":
+                clauses += shared.rest
+            hints = {name: hint for name, hint in shared.hints.items() if name in bound} | hints
+        _hint(clauses, hints, params, in_class=shared is not None)
+        predicates = [*self._predicates, *self._body.predicates()]
         if predicates:
             clauses.append(Where(predicates, predicates[0].span))
         return clauses
 
-    def _is_integer(self, name: object, value: object, message: str) -> bool:
-        """Whether ``name`` is a str and ``value`` an int of 64 bits; reports if not."""
-        if isinstance(name, str) and type(value) is int and abs(value) < 2**63:
-            return True
-        place = self._places.decorator(str(name))
-        self._report.error("not-constant", message, at=_whole(place), label=f"this one is {shown(value)}")
-        return False
 
-    def _const(self, name: str, value: int | None) -> Clause:
-        span = _whole(self._places.decorator(name))
-        named = Name(name, span)
-        if value is None:
-            return SizesStatement(VariableKind.CONST, [(named, False)], None, None, None, span)
-        return ConstStatement([named], Const(value, span), span)
+def _hint(clauses: list[Clause], hints: Mapping[str, Const], params: tuple[Param, ...], *, in_class: bool) -> None:
+    """Adds a declaration for each hint; one for a name that the clauses declare goes there.
 
-    def _hint(self, clauses: list[Clause], params: tuple[Param, ...]) -> None:
-        """Adds a declaration for each hint; one for a name that the clauses declare goes there."""
-        sizes = {used for param in params for dim in tensor_dims(param.type) for used in free_vars(dim)}
-        runs = {d.name for param in params for d in tensor_dims(param.type) if isinstance(d, Variadic)}
-        for name, value in self._facts.hints.items():
-            if not self._is_integer(name, value, "a hint is an int"):
+    In a class a hint declares nothing: the declaration would hide the class's, and its predicates with it.
+    """
+    sizes = {used for param in params for dim in tensor_dims(param.type) for used in free_vars(dim)}
+    runs = {d.name for param in params for d in tensor_dims(param.type) if isinstance(d, Variadic)}
+    for name, hint in hints.items():
+        span = hint.span
+        assert span is not None
+        for i, clause in enumerate(clauses):
+            named = (
+                [item for item in clause.names if item[0].text == name] if isinstance(clause, SizesStatement) else []
+            )
+            if named and isinstance(clause, SizesStatement):
+                rest = [item for item in clause.names if item[0].text != name]
+                clauses[i : i + 1] = [replace(clause, names=named, hint=clause.hint or hint)]
+                if rest:
+                    clauses.insert(i, replace(clause, names=rest))
+                break
+        else:
+            if in_class:
+                clauses.append(HintLine([Pair(Name(name, span), hint)]))
                 continue
-            span = _whole(self._places.decorator(name))
-            hint = Const(value, span)
-            for i, clause in enumerate(clauses):
-                named = (
-                    [item for item in clause.names if item[0].text == name]
-                    if isinstance(clause, SizesStatement)
-                    else []
-                )
-                if named and isinstance(clause, SizesStatement):
-                    rest = [item for item in clause.names if item[0].text != name]
-                    clauses[i : i + 1] = [replace(clause, names=named, hint=clause.hint or hint)]
-                    if rest:
-                        clauses.insert(i, replace(clause, names=rest))
-                    break
-            else:
-                kind = VariableKind.DIM if name in sizes else VariableKind.INT
-                named = [(Name(name, span), name in runs)]
-                clauses.append(SizesStatement(kind, named, None, None, hint, span))
-
-
-def declared_names(clause: Clause) -> list[str]:
-    """Returns the names that a clause declares."""
-    match clause:
-        case ConstStatement(names=names):
-            return [name.text for name in names]
-        case SizesStatement(names=starred):
-            return [name.text for name, _ in starred]
-        case Let(name=name) | TypeStatement(name=name):
-            return [name.text]
-        case _:
-            return []
-
-
-def _whole(source: Source) -> Span:
-    return source.span(0, len(source.text))
+            kind = VariableKind.DIM if name in sizes else VariableKind.INT
+            clauses.append(SizesStatement(kind, [(Name(name, span), name in runs)], None, None, hint, span))
 
 
 _NOTHING = object()
 
-__all__ = ["read_callable", "read_raw"]
+__all__ = ["read_callable", "read_raw", "sizes_of"]

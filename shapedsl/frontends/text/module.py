@@ -78,7 +78,7 @@ class _Reader:
             self._declare_main(scope, statements)
             for file, names in self._overrides.items():
                 self._override(scope, file, names)
-            _evaluate(scope)
+            evaluate(scope)
             self._signatures(statements, scope)
         except UnreadableError as error:  # the budget is used up
             error.tell(self._report)
@@ -183,7 +183,7 @@ class _Reader:
                 if any(not isinstance(member, (Def, str)) for member in statement.members):
                     inner = Scope(self._session, scope, Level.CLASS)
                     inner.declare(statement.members)
-                    _evaluate(inner)
+                    evaluate(inner)
                     own = self._wheres(statement.members, inner)
                     wheres += own
                     members = (
@@ -259,7 +259,7 @@ class _Reader:
             )
 
 
-def _evaluate(scope: Scope) -> None:
+def evaluate(scope: Scope) -> None:
     """Evaluates the declarations of ``scope`` in order, so that what is wrong with them is said even if none is used."""
     for entry in scope.entries.values():
         if entry.scope is not scope:
@@ -272,4 +272,4 @@ def _evaluate(scope: Scope) -> None:
             declaration_of(entry)
 
 
-__all__ = ["VERSIONS", "read"]
+__all__ = ["VERSIONS", "evaluate", "read"]
