@@ -42,6 +42,7 @@ CODES: Final[dict[str, str]] = {
     "conflicting-sources": "two sources disagree about a parameter",
     "ignored-metadata": "annotation metadata that does not parse as shapes",
     "unresolved-annotation": "an annotation could not be resolved",
+    "inexpressible": "another notation says what this language cannot",
     # meaning
     "contradiction": "no shape satisfies the spec",
     "negative-dim": "a dim is negative for every size",

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from ...ir.dtypes import ALIASES, DTYPES, FAMILIES, dtype_name
 from ...surface.forms import Form, Scalar, Shape, Tensor
 from ...surface.symbols import Symbol
+from ..dialects.stand_ins import STAND_INS
 
 # What users import under TYPE_CHECKING, where linters move it, and what it is called there.
 _FALLBACKS: dict[str, object] = {
@@ -28,6 +29,7 @@ _FALLBACKS: dict[str, object] = {
     "Shape": Shape,
     **{name: getattr(typing, name) for name in ("Annotated", "Literal", "Optional", "Union", "Any")},
     **{name: Form(dtype_name(name) or name) for name in (*DTYPES, *FAMILIES, *ALIASES)},
+    **STAND_INS,
 }
 # The language's functions come before Python's: in an annotation `max(B, D)` can mean nothing else.
 _FUNCTIONS = {name: Symbol(name) for name in ("min", "max")}

@@ -10,9 +10,10 @@ from typing import Any
 
 from ...diagnostics import Report
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
-from ...ir.walk import free_vars, tensor_dims
+from ...ir.walk import free_vars, substitute_size, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
+from ..dialects.uses import Uses
 from ..text.define import Definer, bound_names
 from ..text.scope import Scope, Session
 from ..text.syntax import Clause, Def, HintLine, Labeled, Let, Name, Pair, SizesStatement, Where
@@ -22,7 +23,7 @@ from .equalities import Equality, eliminate
 from .namespace import Evaluator, Namespace, of_function
 from .places import CallablePlaces, ClassPlaces, Places
 from .shared import ClassBody, Shared
-from .types import TypeReader, is_silent
+from .types import TypeReader, is_int, is_silent
 from .unify import unify
 
 
@@ -105,6 +106,7 @@ class _Reading:
         self._plain_strings = self._facts.shapes or (raw.shared is not None and raw.shared.facts.shapes)
         self._predicates: list[Labeled] = []
         self._equalities: list[Equality] = []
+        self._uses = Uses()
         self._spoken = raw.facts is not None
 
     def signature(self) -> Signature | None:
@@ -115,6 +117,11 @@ class _Reading:
         for diagnostic in self._found:
             self._report.add(diagnostic)
         self._unknown_parameters()
+        settled = self._uses.settle(params, returns, self._texts(), self._report)
+        params, returns = settled.params, settled.returns
+        self._equalities = [
+            Equality(*(substitute_size(side, settled.names) for side in pair)) for pair in self._equalities
+        ]
         span = whole(self._places.function(self._raw.name.rpartition(".")[2]))
         found = Report()
         session = Session(found)
@@ -128,7 +135,8 @@ class _Reading:
         clauses[:0] = [Let(Name(name, size.span or span), size, size.span or span) for name, size in meaning.items()]
         definition = Def(Name(self._raw.name, span), 1, params, returns, clauses, span, pending=True)
         definer = Definer(Scope(session)) if shared is None else Definer(shared.scope, shared.wheres)
-        signature = definer.signature(definition, extra=[equality.constraint() for equality in equalities])
+        extra = [*settled.constraints, *(equality.constraint() for equality in equalities)]
+        signature = definer.signature(definition, extra=extra)
         unbound = self._unbound_hints(signature)
         for diagnostic in found:
             # a hint is written as a declaration; of an unbound one enough was said
@@ -159,13 +167,15 @@ class _Reading:
             )
             type_ = AnyType()
         span = self._places.parameter(name, name).span(0, len(name))
+        if is_int(type_):
+            self._uses.integers.add(name)
         return Param(name, type_, parameter.kind, parameter.default, span)
 
     def _returns(self) -> Type | None:
         said = _NOTHING if self._facts.returns is None else self._facts.returns
         annotation = self._raw.annotations.get("return", _NOTHING)
         reader = TypeReader(
-            self._namespace, self._places.returns, self._found, plain_strings=self._plain_strings
+            self._namespace, self._places.returns, self._found, plain_strings=self._plain_strings, uses=self._uses
         )
         predicates, equalities = list(self._predicates), list(self._equalities)
         type_ = self._type("the return value", said, annotation, reader)
@@ -179,6 +189,7 @@ class _Reading:
             lambda text: self._places.parameter(name, text),
             self._found,
             plain_strings=self._plain_strings,
+            uses=self._uses,
         )
 
     def _type(self, what: str, said: object, annotation: object, reader: TypeReader) -> Type:
@@ -191,7 +202,7 @@ class _Reading:
 
     def _keyword(self, said: object) -> Type:
         """Returns the type of ``shapes(x=…)``: a string is what stands inside ``Tensor[…]``."""
-        reader = TypeReader(self._namespace, self._places.decorator, self._found, plain_strings=True)
+        reader = TypeReader(self._namespace, self._places.decorator, self._found, plain_strings=True, uses=self._uses)
         type_ = reader.read(Tensor[said] if isinstance(said, str) else said)
         self._take(reader)
         return type_
@@ -227,6 +238,11 @@ class _Reading:
                 help=f"did you mean `{near[0]}`?" if near else f"its sizes are {', '.join(names) or 'none'}",
             )
         return unbound
+
+    def _texts(self) -> list[str]:
+        """Returns what was said as text outside of types."""
+        said = [self._facts] if self._raw.shared is None else [self._facts, self._raw.shared.facts]
+        return [text for facts in said for text in (*facts.wheres, *facts.clauses, *facts.consts, *facts.hints)]
 
     # ----------------------------------------------------------------------------- clauses
 

@@ -41,6 +41,9 @@ from ...ir import (
 )
 from ...surface.facts import Predicates
 from ...surface.forms import Form, shown, spell
+from ..dialects.families import dtype_of
+from ..dialects.jaxtyping import Hint, hint_of, is_foreign, is_tree, read_dims
+from ..dialects.uses import Uses
 from ..text.fragments import parse_dims
 from ..text.parse import parse
 from ..text.syntax import Labeled
@@ -57,6 +60,8 @@ _UNIONS = {"Union", "UnionType", "Optional"}
 # `typing.Any`, written out, says "static" as `_` does; other foreign types say nothing, and a
 # container of nothing but those is none of ours.
 _ANY = AnyType()
+# `int`, which says nothing of shapes either, unless a dim names the parameter's value: jaxtyping's `{n}`.
+_INT = AnyType()
 _DEEPEST = 40  # containers in containers
 
 
@@ -70,18 +75,26 @@ class TypeReader:
     """
 
     def __init__(
-        self, namespace: Evaluator, source: Callable[[str], Source], report: Report, *, plain_strings: bool
+        self,
+        namespace: Evaluator,
+        source: Callable[[str], Source],
+        report: Report,
+        *,
+        plain_strings: bool,
+        uses: Uses | None = None,
     ) -> None:
         """Args:
         namespace: What strings are evaluated in.
         source: Makes the source of an annotation's text, with its file and line.
         report: Receives what is wrong.
         plain_strings: Whether plain strings in ``Annotated`` are dims, else prose.
+        uses: Receives what dims of other notations say; the callable's.
         """
         self._namespace = namespace
         self._source = source
         self._report = report
         self._plain_strings = plain_strings
+        self._uses = Uses() if uses is None else uses
         self._depth = 0
         self._open: list[object] = []  # classes being read: one may contain itself
         self.wheres: list[Labeled] = []
@@ -111,6 +124,9 @@ class TypeReader:
             return self._fields(annotation, annotation)
         if isinstance(annotation, Unknown):
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
+        hint = hint_of(annotation)
+        if hint is not None:
+            return self._hint(hint)
         if hasattr(annotation, "__forward_arg__"):
             return self._late(annotation.__forward_arg__)
         if hasattr(annotation, "__metadata__") and hasattr(annotation, "__origin__"):
@@ -200,6 +216,19 @@ class TypeReader:
     def _whole(self, text: str) -> Any:
         return self._source(text).span(0, len(text))
 
+    def _hint(self, hint: Hint) -> Type:
+        """Returns the type of jaxtyping's ``Float[Tensor, "b t"]``."""
+        if _is_none(hint.array_type):  # of a union, jaxtyping annotates each member
+            return NoneType()
+        at = self._whole(hint.dim_str)
+        if is_foreign(hint.array_type):
+            message = f"the shape of a `{_name(hint.array_type)}` is not read: it is no tensor of torch"
+            self._report.emit(Severity.NOTE, "inexpressible", message, at=at)
+            return AnyType()
+        self.spoken = True
+        dims = read_dims(at.source, self._report, self._uses)
+        return AnyType() if dims is None else TensorType(dims, dtype_of(hint.dtypes, self._report, at), at)
+
     # --------------------------------------------------------------------------- Annotated
 
     def _annotated(self, base: object, metadata: tuple[object, ...]) -> Type:
@@ -271,6 +300,11 @@ class TypeReader:
     def _generic(self, annotation: Any) -> Type:
         if annotation is typing.Any:
             return _ANY
+        if annotation is int:
+            return _INT
+        if is_tree(annotation):
+            self._unread(annotation, (annotation.leaftype,))
+            return AnyType()
         origin = typing.get_origin(annotation)
         arguments = typing.get_args(annotation)
         name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or ""
@@ -307,7 +341,7 @@ class TypeReader:
 
     def _union(self, members: Iterable[object]) -> Type:
         members = list(members)
-        rest = [member for member in members if member is not types.NoneType and member is not None]
+        rest = [member for member in members if not _is_none(member)]
         read = [self.read(member) for member in rest]
         if len(rest) == 1:
             if is_silent(read[0]) or isinstance(read[0], OptionalType) or len(members) == 1:
@@ -358,6 +392,16 @@ def is_silent(type_: Type) -> bool:
     return isinstance(type_, AnyType) and type_ is not _ANY
 
 
+def is_int(type_: Type) -> bool:
+    """Whether ``type_`` came from the annotation ``int``."""
+    return type_ is _INT
+
+
+def _is_none(member: Any) -> bool:
+    hint = hint_of(member)
+    return member is None or member is types.NoneType or (hint is not None and hint.array_type is types.NoneType)
+
+
 def _is_optional(base: object) -> bool:
     name = getattr(typing.get_origin(base), "__name__", "")
     return name in _UNIONS and types.NoneType in typing.get_args(base)
@@ -373,4 +417,4 @@ def _name(annotation: object) -> str:
     return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
 
 
-__all__ = ["TypeReader", "is_silent"]
+__all__ = ["TypeReader", "is_int", "is_silent"]

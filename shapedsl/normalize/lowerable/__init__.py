@@ -2,6 +2,7 @@
 
 The torch writer decides nothing, so everything is decided here, one step a module:
 
+0. `broadcasts`: a size that is 1 or another one is refused.
 1. `known`: static sizes, pinned and equal variables leave; `slots`: what is left are the distinct sizes.
 2. `invert`: each variable as a function of the slots; a derived slot is a fresh variable. `base`: what the
    derived ones are told in terms of.
@@ -46,6 +47,7 @@ from ..predicates import simplify_predicate, split
 from ..propagate import propagate
 from .assumptions import assumptions_of
 from .base import adds, bases
+from .broadcasts import refuse_broadcasts
 from .bounds import late_bounds, small_bounds
 from .divisors import with_safe_divisors
 from .fit import fitting
@@ -72,6 +74,8 @@ def lower(
         statics: The value of each ``const X = _`` at the example.
         allow_negative_ints: Whether the entry point can take an int that may be negative.
     """
+    if refuse_broadcasts(expanded, report, statics):
+        return None
     known = settle(expanded, report, statics)
     if known is None:
         return None
