@@ -33,8 +33,11 @@ _ALL: Final = {
     "complexfloating": {name for name in DTYPES if name.startswith(("complex", "bcomplex"))},
     "integral": {name for name in DTYPES if name.startswith(("int", "uint"))},
 }
-_FAMILIES: Final = [(name, _COMMON[name], _ALL[name]) for name in _COMMON]
-_FAMILIES.append(("number", set().union(*_COMMON.values()), set().union(*_ALL.values())))
+_NUMBERS: Final = {name for names in _COMMON.values() for name in names}
+_FAMILIES: Final = [
+    *((name, _COMMON[name], _ALL[name]) for name in _COMMON),
+    ("number", _NUMBERS, {name for names in _ALL.values() for name in names}),
+]
 
 
 def dtype_of(dtypes: Any, report: Report, at: Span | None) -> Dtype | None:
@@ -57,13 +60,14 @@ def dtype_of(dtypes: Any, report: Report, at: Span | None) -> Dtype | None:
             if not common <= found:
                 _tell_wider(report, at, found, family)
             return Dtype(family)
-    if not found >= {*_FAMILIES[-1][1], "bool"}:
+    if not found >= {*_NUMBERS, "bool"}:
         _tell_wider(report, at, found or {str(each) for each in wanted}, "any dtype")
     return None
 
 
 def _matches(wanted: Any, name: str) -> bool:
-    return bool(wanted.match(name)) if isinstance(wanted, re.Pattern) else wanted == name
+    pattern: re.Pattern[str] | None = wanted if isinstance(wanted, re.Pattern) else None
+    return wanted == name if pattern is None else pattern.match(name) is not None
 
 
 def _tell_wider(report: Report, at: Span | None, found: set[str], taken: str) -> None:

@@ -82,25 +82,42 @@ class _Reader:
         self._source = source
         self._report = report
         self._uses = uses
-        self._broken = False
 
     def dims(self) -> tuple[Dim, ...] | None:
-        found = [self._axis(match.start(), match.group()) for match in re.finditer(r"\S+", self._source.text)]
-        return None if self._broken else tuple(dim for dim in found if dim is not None)
+        found: list[Dim] = []
+        broken = False
+        for match in re.finditer(r"\S+", self._source.text):  # all that is wrong is told at once
+            try:
+                found.append(self._axis(match.start(), match.group()))
+            except _RefusedError:
+                broken = True
+        runs = [dim for dim in found if isinstance(dim, (Ellipsis, Variadic))]
+        if len(runs) > 1:
+            self._report.error(
+                "duplicate-name",
+                "a tensor has one run of any number of axes",
+                at=runs[1].span,
+                also=[(runs[0].span, "the other one")],
+                help="write `_` for each axis, or name the axes",
+            )
+            broken = True
+        return None if broken else tuple(found)
 
-    def _axis(self, start: int, text: str) -> Dim | None:
+    def _axis(self, start: int, text: str) -> Dim:
         """Returns one axis, or the run of axes, that ``text`` at offset ``start`` means."""
         span = self._source.span(start, start + len(text))
         if "..." in text:
-            return Ellipsis(span) if text == "..." else self._refuse(span, "`...` stands alone", "write `...`")
+            if text == "...":
+                return Ellipsis(span)
+            raise self._refusal(span, "`...` stands alone", "write `...`")
         if "," in text and "(" not in text:
-            return self._refuse(span, "axes are separated with spaces", f"write `{' '.join(text.split(','))}`")
+            raise self._refusal(span, "axes are separated with spaces", f"write `{' '.join(text.split(','))}`")
         signs: set[str] = set()
         rest, at = text, start
         while rest:
             if rest[0] in _PREFIXES:
                 if rest[0] in signs:
-                    return self._refuse(span, f"`{rest[0]}` is written twice", f"write it once: `{text}`")
+                    raise self._refusal(span, f"`{rest[0]}` is written twice", f"write it once: `{text}`")
                 signs.add(rest[0])
                 rest, at = rest[1:], at + 1
             elif rest.count("=") == 1:
@@ -110,21 +127,21 @@ class _Reader:
                 break
         return self._signed(signs, rest, at, span)
 
-    def _signed(self, signs: set[str], rest: str, at: int, span: Span) -> Dim | None:
+    def _signed(self, signs: set[str], rest: str, at: int, span: Span) -> Dim:
         if "_" in signs:
             if "#" in signs:
-                return self._refuse(span, "an axis without a name cannot be `#`", "write `_`")
+                raise self._refusal(span, "an axis without a name cannot be `#`", "write `_`")
             if rest and not rest.isidentifier():
-                return self._refuse(span, f"`{span.text}`: only a name can be left open", "write `_`")
+                raise self._refusal(span, f"`{span.text}`: only a name can be left open", "write `_`")
             return Ellipsis(span) if "*" in signs else Static(span)
         if not rest:
-            return self._refuse(
+            raise self._refusal(
                 span,
                 f"`{span.text}` names nothing",
                 "write `...` for any axes, or name them: `*batch`" if "*" in signs else "write `_`, or a name",
             )
         if "?" in signs:
-            return self._refuse(
+            raise self._refusal(
                 span,
                 f"`{span.text}` is another size for each leaf of a PyTree",
                 "name the leaves: a TypedDict, a dataclass or a tuple",
@@ -132,11 +149,11 @@ class _Reader:
         if "*" in signs:
             return self._run(signs, rest, at, span)
         size = self._size(rest, at)
-        return self._uses.broadcast(size, span) if size is not None and "#" in signs else size
+        return self._uses.broadcast(size, span) if "#" in signs else size
 
-    def _run(self, signs: set[str], rest: str, at: int, span: Span) -> Dim | None:
+    def _run(self, signs: set[str], rest: str, at: int, span: Span) -> Dim:
         if not rest.isidentifier():
-            return self._refuse(span, f"`{span.text}`: only a name stands for several axes", f"write `{rest}`")
+            raise self._refusal(span, f"`{span.text}`: only a name stands for several axes", f"write `{rest}`")
         if "#" in signs:
             self._report.warning(
                 "inexpressible",
@@ -146,43 +163,41 @@ class _Reader:
             )
             return Ellipsis(span)
         name = self._size(rest, at)  # reports a name that is not ASCII
-        return Variadic(name.name, span) if isinstance(name, Var) else None
+        assert isinstance(name, Var)
+        return Variadic(name.name, span)
 
-    def _size(self, text: str, at: int) -> Size | None:
+    def _size(self, text: str, at: int) -> Size:
         """Returns the size that ``text`` at offset ``at`` means."""
         span = self._source.span(at, at + len(text))
         if _NAME.match(text):
             return Var(self._plain(text, span), span)
+        if "#" in text:  # to the parser it is a comment
+            raise self._refusal(span, f"`{text}`: `#` stands in front", f"write `#{text.replace('#', '')}`")
         holes = [self._hole(hole, text, at) for hole in _HOLE.finditer(text)]
-        if self._broken:
-            return None
         masked = _HOLE.sub(lambda hole: f" {hole.group()[1:-1]} ", text)
         dims = parse_dims(Masked(self._source, " " * at + masked), self._report)
         if dims is None:
-            self._broken = True
-            return None
+            raise _RefusedError
         if len(dims) != 1 or not isinstance(dims[0], (Const, Var, Apply)):
-            return self._refuse(span, f"`{text}` is no size", "write a name, a number or an expression")
-        return self._placed(dims[0], {place for place in holes if place is not None})
+            raise self._refusal(span, f"`{text}` is no size", "write a name, a number or an expression")
+        return self._placed(dims[0], set(holes))
 
-    def _hole(self, hole: re.Match[str], text: str, at: int) -> int | None:
-        """Returns where the parameter's name in ``{n}`` begins; None if it is not the value of a parameter."""
+    def _hole(self, hole: re.Match[str], text: str, at: int) -> int:
+        """Returns where the parameter's name in ``{n}`` begins."""
         name = hole.group()[1:-1]
         span = self._source.span(at + hole.start(), at + hole.end())
         around = text[: hole.start()][-1:] + text[hole.end() :][:1]
         if not _NAME.match(name):
-            self._refuse(
+            raise self._refusal(
                 span,
                 f"`{hole.group()}`: only the value of an int parameter can stand in braces",
                 "give the size a name, and write that: `n`"
                 if "." in name
                 else "write `{n}`, and what is computed outside",
             )
-        elif any(character.isalnum() or character == "_" for character in around):
-            self._refuse(span, f"`{text}`: a name cannot be put together from values", "write a name, or `{n}` alone")
-        else:
-            return span.start + 1
-        return None
+        if any(character.isalnum() or character == "_" for character in around):
+            raise self._refusal(span, f"`{text}`: a name cannot be made of values", "write a name, or `{n}` alone")
+        return span.start + 1
 
     def _placed(self, size: Size, holes: set[int]) -> Size:
         """Returns ``size`` with each name at one of the offsets ``holes`` being the value of a parameter."""
@@ -203,9 +218,14 @@ class _Reader:
         )
         return f"{name}_"
 
-    def _refuse(self, span: Span, message: str, help_: str) -> None:
-        self._broken = True
+    def _refusal(self, span: Span, message: str, help_: str) -> _RefusedError:
+        """Returns what to raise, reported."""
         self._report.error("inexpressible", message, at=span, help=help_)
+        return _RefusedError()
+
+
+class _RefusedError(Exception):
+    """An axis cannot be read; why is reported."""
 
 
 __all__ = ["Hint", "hint_of", "is_foreign", "is_tree", "read_dims"]

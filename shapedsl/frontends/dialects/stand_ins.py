@@ -7,7 +7,7 @@ They are subscripted as jaxtyping's are, and give what its annotations have: a c
 from __future__ import annotations
 
 import typing
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _SIGNED: Final = ("int2", "int4", "int8", "int16", "int32", "int64")
 _UNSIGNED: Final = ("uint2", "uint4", "uint8", "uint16", "uint32", "uint64")
@@ -51,14 +51,17 @@ class _Family(type):
         Raises:
             TypeError: ``item`` is no such pair.
         """
-        if type(item) is not tuple or len(item) != 2 or not isinstance(item[1], str):
+        pair = cast("tuple[Any, ...]", item if isinstance(item, tuple) else ())
+        if len(pair) != 2 or not isinstance(pair[1], str):
             raise TypeError(f"{cls.__name__}[…] takes an array type and a text")
-        array_type, dim_str = item
+        array_type: Any = pair[0]
+        dim_str: str = pair[1]
         if cls.__name__ == "Shaped" and (array_type is int or _is_bracketed(dim_str)):
             return typing.Annotated[array_type, dim_str]  # Pyrefly's
         name = getattr(typing.get_origin(array_type), "__name__", "")
         if name in ("Union", "UnionType"):
-            return typing.Union[tuple([cls[each, dim_str] for each in typing.get_args(array_type)])]
+            members = tuple([cls[each, dim_str] for each in typing.get_args(array_type)])
+            return typing.Union[members]  # noqa: UP007  # objects, not classes
         return _annotation(cls, array_type, dim_str.strip())
 
 
@@ -67,17 +70,17 @@ def _is_bracketed(text: str) -> bool:
 
 
 def _annotation(family: _Family, array_type: Any, dim_str: str) -> Any:
-    if isinstance(array_type, type) and issubclass(array_type, _PYTHON):
+    if array_type in _PYTHON:
         return array_type  # a plain number
     dtypes = family.dtypes
     if hasattr(array_type, "dim_str"):  # an alias of one: its axes come behind
         dim_str = f"{dim_str} {array_type.dim_str}"
-        inner = array_type.dtypes
-        if isinstance(inner, (tuple, list)):
-            dtypes = tuple(inner) if dtypes is None else tuple([each for each in dtypes if each in inner])
+        inner = cast("tuple[str, ...] | None", array_type.dtypes)
+        if isinstance(inner, tuple):  # jaxtyping's own has an object for "any"
+            dtypes = inner if dtypes is None else tuple([each for each in dtypes if each in inner])
         array_type = array_type.array_type
     shown = getattr(array_type, "__name__", None) or repr(array_type)
-    made = {"dim_str": dim_str, "dtypes": dtypes, "array_type": array_type}
+    made: dict[str, Any] = {"dim_str": dim_str, "dtypes": dtypes, "array_type": array_type}
     return type(f"{family.__name__}[{shown}, {dim_str!r}]", (), made)
 
 
@@ -86,8 +89,8 @@ class _Trees(type):
 
     def __getitem__(cls, item: Any) -> Any:
         """Returns ``PyTree[leaf]`` or ``PyTree[leaf, structure]``."""
-        leaf, structure = item if type(item) is tuple and len(item) == 2 else (item, None)
-        return type("PyTree", (), {"leaftype": leaf, "structure": structure})
+        pair = cast("tuple[Any, ...]", item if isinstance(item, tuple) else (item,))
+        return type("PyTree", (), {"leaftype": pair[0], "structure": pair[1:]})
 
 
 _PYTHON: Final = (bool, int, float, complex)

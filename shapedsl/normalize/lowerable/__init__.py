@@ -47,8 +47,8 @@ from ..predicates import simplify_predicate, split
 from ..propagate import propagate
 from .assumptions import assumptions_of
 from .base import adds, bases
-from .broadcasts import refuse_broadcasts
 from .bounds import late_bounds, small_bounds
+from .broadcasts import refuse_broadcasts
 from .divisors import with_safe_divisors
 from .fit import fitting
 from .invert import Inversion

@@ -63,9 +63,9 @@ def _alternatives(predicate: Predicate) -> Iterator[tuple[str, Size]]:
         return
     sides = [(arg.left, arg.right) for arg in predicate.args if isinstance(arg, Compare) and arg.op.name == "=="]
     sides += [(right, left) for left, right in sides]
-    ones = {left for left, right in sides if isinstance(left, Var) and right == Const(1)}
+    ones = {left.name for left, right in sides if isinstance(left, Var) and right == Const(1)}
     for left, right in sides:
-        if left in ones and isinstance(left, Var) and set(free_vars(right)) - {left.name}:
+        if isinstance(left, Var) and left.name in ones and set(free_vars(right)) - {left.name}:
             yield left.name, right
 
 
