@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from ...diagnostics import Report, Severity, Span
@@ -66,8 +67,8 @@ def dtype_of(dtypes: Any, report: Report, at: Span | None) -> Dtype | None:
 
 
 def _matches(wanted: Any, name: str) -> bool:
-    pattern: re.Pattern[str] | None = wanted if isinstance(wanted, re.Pattern) else None
-    return wanted == name if pattern is None else pattern.match(name) is not None
+    match: Callable[[str], object] | None = getattr(wanted, "match", None)  # a pattern's
+    return wanted == name if match is None else match(name) is not None
 
 
 def _tell_wider(report: Report, at: Span | None, found: set[str], taken: str) -> None:

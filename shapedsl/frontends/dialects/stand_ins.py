@@ -51,7 +51,7 @@ class _Family(type):
         Raises:
             TypeError: ``item`` is no such pair.
         """
-        pair = cast("tuple[Any, ...]", item if isinstance(item, tuple) else ())
+        pair: list[Any] = [*item] if type(item) is tuple else []
         if len(pair) != 2 or not isinstance(pair[1], str):
             raise TypeError(f"{cls.__name__}[…] takes an array type and a text")
         array_type: Any = pair[0]
@@ -89,7 +89,7 @@ class _Trees(type):
 
     def __getitem__(cls, item: Any) -> Any:
         """Returns ``PyTree[leaf]`` or ``PyTree[leaf, structure]``."""
-        pair = cast("tuple[Any, ...]", item if isinstance(item, tuple) else (item,))
+        pair: list[Any] = [*item] if type(item) is tuple else [item]
         return type("PyTree", (), {"leaftype": pair[0], "structure": pair[1:]})
 
 
