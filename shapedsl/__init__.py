@@ -35,7 +35,9 @@ _EXPORTS = {
     "compile": "api",
     "export": "api",
     "from_json": "api",
+    "from_stub": "api",
     "from_torch": "api",
+    "install_import_hook": "import_hook",
     "load": "api",
     "loads": "api",
     "make_fx": "api",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from .api import compile as compile
     from .api import export as export
     from .api import from_json as from_json
+    from .api import from_stub as from_stub
     from .api import from_torch as from_torch
     from .api import load as load
     from .api import loads as loads
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
     from .api import spec_of as spec_of
     from .diagnostics import ShapeError as ShapeError
     from .diagnostics import ShapeWarning as ShapeWarning
+    from .import_hook import install_import_hook as install_import_hook
 else:  # a type checker that saw this would take any name for good
 
     def __getattr__(name: str) -> object:

@@ -163,6 +163,20 @@ def normal_form(signature: Signature, report: Report) -> Normal:
     return normalize(signature, report)
 
 
+def read_stub(source: Source, report: Report) -> Module:
+    """A ``.pyi`` or annotated ``.py`` file → IR, by reading: nothing is imported. ``report`` receives its diagnostics."""
+    from .frontends.stubs import read_stub as read
+
+    return read(source, report)
+
+
+def write_text(module: Module) -> str:
+    """IR → canonical ``.shapes`` text, without its last newline."""
+    from .ir.write import write_module
+
+    return write_module(module).rstrip("\n")
+
+
 def read_question(source: Source, signature: Signature, report: Report) -> Predicate | None:
     """Text → a predicate in the names of ``signature``; ``report`` receives why it cannot be asked."""
     from .frontends.text.questions import read_predicate
@@ -476,10 +490,12 @@ __all__ = [
     "read_file",
     "read_question",
     "read_size",
+    "read_stub",
     "resolve",
     "select",
     "solve",
     "source_json",
     "source_text",
     "static_sizes",
+    "write_text",
 ]

@@ -6,6 +6,7 @@ from .comparing import Change, Comparison, FileComparison, compare
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
+from .stubs import from_stub
 
 __all__ = [
     "Answer",
@@ -22,6 +23,7 @@ __all__ = [
     "compile",
     "export",
     "from_json",
+    "from_stub",
     "from_torch",
     "load",
     "loads",

@@ -10,6 +10,7 @@ CODES: Final[dict[str, str]] = {
     "syntax-error": "the text is not shapedsl",
     "unreadable-file": "a file or an import could not be read",
     "invalid-utf8": "the file is not UTF-8 text",
+    "missing-extra": "an optional package that this needs is not installed",
     "unknown-language-version": "the file asks for a language version this reader does not know",
     "import-cycle": "files import each other in a circle",
     "input-too-large": "a number, a nesting or a file is beyond what is read",

@@ -1,0 +1,67 @@
+"""Where the parts of a stub's function stand; found when a message asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...diagnostics import Source
+from ..annotated.places import AnnotationSource, Found, find_within
+from .tree import Tree
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+class StubPlaces:
+    """Finds the parts of one function; see `annotated.places.CallablePlaces`."""
+
+    def __init__(self, tree: Tree, node: cst.FunctionDef, decorators: Iterable[cst.Decorator] = ()) -> None:
+        """Args:
+        tree: The file.
+        node: The function.
+        decorators: More decorators whose texts may be asked for: the class's.
+        """
+        self._tree = tree
+        self._node = node
+        self._decorators = (*node.decorators, *decorators)
+
+    def parameter(self, name: str, text: str) -> Source:
+        """Returns the source of what stands behind parameter ``name``."""
+        rows = self._node.params
+        every = [*rows.posonly_params, *rows.params, *rows.kwonly_params]
+        every += [each for each in (rows.star_arg, rows.star_kwarg) if each is not None and hasattr(each, "name")]  # type: ignore[misc]
+        for each in every:
+            if each.name.value == name:
+                return source_in(self._tree, text, each.annotation or each.name)
+        return self.function(text)
+
+    def returns(self, text: str) -> Source:
+        """Returns the source of what stands behind ``->``."""
+        return source_in(self._tree, text, self._node.returns or self._node.name)
+
+    def decorator(self, text: str) -> Source:
+        """Returns the source of ``text``, an argument of ``shapes`` or ``where``."""
+        return source_in(self._tree, text, *self._decorators, self._node.name)
+
+    def function(self, text: str) -> Source:
+        """Returns the source of the function's name."""
+        return source_in(self._tree, text, self._node.name)
+
+
+def source_in(tree: Tree, text: str, *nodes: cst.CSTNode) -> Source:
+    """Returns the source of a text that stands in the first of ``nodes`` that holds it."""
+
+    def locate(wanted: str) -> Found:
+        first: Found | None = None
+        for node in nodes:
+            found = find_within(wanted, tree.source, *tree.extent(node))
+            if found.file is not None:
+                return found
+            first = first or found
+        return first or Found(1)
+
+    return AnnotationSource(tree.source.name, text, locate)
+
+
+__all__ = ["StubPlaces", "source_in"]
