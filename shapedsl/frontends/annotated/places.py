@@ -100,6 +100,10 @@ class CallablePlaces(Protocol):
         """Of the callable's name."""
         ...
 
+    def shape_vars(self) -> str | None:
+        """Returns the names that Pyrefly's ``shape_vars`` over the callable or its class declares; None without it."""
+        ...
+
 
 class _Definition:
     """The source of a function or class, read when it is first needed.
@@ -143,6 +147,14 @@ class _Definition:
             for call in calls:
                 yield from (p for p in ast.walk(call) if isinstance(p, ast.Constant) and p.value == text)
             yield from calls
+
+    def shape_vars(self) -> str | None:
+        """Returns the names that Pyrefly's ``@shape_vars("B, *rest")`` over it declares, as text; None without it."""
+        for node in self._definitions():
+            for call in node.decorator_list:
+                if isinstance(call, ast.Call) and _called(call) == "shape_vars":
+                    return "".join(a.value for a in call.args if isinstance(a, ast.Constant) and type(a.value) is str)
+        return None
 
     def _find(self, text: str, nodes: Iterator[Any]) -> Found:
         """Returns where ``text`` stands in the first of ``nodes`` that holds it; else the first one's line."""
@@ -205,6 +217,7 @@ class Places(_Definition):
         """
         code = function.__code__
         super().__init__(code.co_filename, code.co_firstlineno, function.__globals__)
+        self._qualname: str = function.__qualname__
 
     def parameter(self, name: str, text: str) -> Source:
         """Returns the source of what stands behind parameter ``name``."""
@@ -217,6 +230,18 @@ class Places(_Definition):
     def function(self, text: str) -> Source:
         """Returns the source of the function's name."""
         return AnnotationSource(self.file, text, lambda text: self._find(text, self._definitions()))
+
+    def shape_vars(self) -> str | None:
+        """Returns what Pyrefly's ``shape_vars`` over the function and over its class declares; None without both."""
+        found = [super().shape_vars()]
+        scope: Any = self._globals
+        for name in self._qualname.split(".")[:-1]:
+            scope = (scope if isinstance(scope, dict) else vars(scope)).get(name)
+            if not isinstance(scope, type):
+                break
+            found.append(ClassPlaces(scope).shape_vars())
+        texts = [text for text in found if text is not None]
+        return ", ".join(texts) if texts else None
 
     # ------------------------------------------------------------------- candidates, best first
 
@@ -286,9 +311,13 @@ def _pieces(composed: str, text: str, begin: int, end: int) -> tuple[tuple[int, 
 
 
 def _is_ours(decorator: ast.expr) -> bool:
+    return _called(decorator) in ("shapes", "where")
+
+
+def _called(decorator: ast.expr) -> str:
+    """Returns the last name of what decorates."""
     name = decorator.func if isinstance(decorator, ast.Call) else decorator
-    called = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
-    return called in ("shapes", "where")
+    return name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
 
 
 __all__ = ["AnnotationSource", "CallablePlaces", "ClassPlaces", "Found", "Places", "find_within"]

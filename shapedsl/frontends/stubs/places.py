@@ -48,6 +48,26 @@ class StubPlaces:
         """Returns the source of the function's name."""
         return source_in(self._tree, text, self._node.name)
 
+    def shape_vars(self) -> str | None:
+        """Returns the names that Pyrefly's ``shape_vars`` over the function and its class declares; None without both."""
+        found = [declared_shape_vars(decorator) for decorator in self._decorators]
+        texts = [text for text in found if text is not None]
+        return ", ".join(texts) if texts else None
+
+
+def declared_shape_vars(decorator: cst.Decorator) -> str | None:
+    """Returns the text in ``@shape_vars("B, *rest")``; None if it is another decorator."""
+    import libcst as cst
+
+    call = decorator.decorator
+    if not isinstance(call, cst.Call):
+        return None
+    name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    if not isinstance(name, cst.Name) or name.value != "shape_vars":
+        return None
+    texts = [arg.value.evaluated_value for arg in call.args if isinstance(arg.value, cst.SimpleString)]
+    return ", ".join(text for text in texts if isinstance(text, str))
+
 
 def source_in(tree: Tree, text: str, *nodes: cst.CSTNode) -> Source:
     """Returns the source of a text that stands in the first of ``nodes`` that holds it."""
@@ -64,4 +84,4 @@ def source_in(tree: Tree, text: str, *nodes: cst.CSTNode) -> Source:
     return AnnotationSource(tree.source.name, text, locate)
 
 
-__all__ = ["StubPlaces", "source_in"]
+__all__ = ["StubPlaces", "declared_shape_vars", "source_in"]
