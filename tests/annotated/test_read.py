@@ -211,7 +211,7 @@ PAIRS: list[tuple[Callable[..., Any], str]] = [
     (
         containers,
         "def f(xs: [Tensor[B], ...], pair: (Tensor[B], int64[S]), many: (Tensor[D], ...), fixed: [Tensor[?]] * 32,"
-        ' entry: {"ids": int64[B]}, batch: Batch(x: Tensor[B], pair: Pair(k: Tensor[B], v: Tensor[D] | None)),'
+        ' entry: {"ids": int64[B] | None}, batch: Batch(x: Tensor[B], pair: Pair(k: Tensor[B], v: Tensor[D] | None)),'
         " mask: Tensor[B] | None, numbers, shape, size: (_, Tensor[B])) -> (Tensor[B], Tensor[D]): ...",
     ),
     (Net.forward, "class Net:\n    def forward(self, x: Tensor[B, D], *, scale = _) -> Tensor[B]: ..."),

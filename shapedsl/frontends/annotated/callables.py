@@ -11,7 +11,8 @@ from typing import Any
 
 from ...ir import ParamKind
 from ...surface.facts import Facts, facts_of, shared_facts_of
-from .fields import annotations_of
+from .fields import FieldClass, annotations_of
+from .namespace import enclosing_class
 from .shared import Shared
 
 _KINDS = {
@@ -43,6 +44,7 @@ class RawCallable:
         annotations: Unevaluated where Python kept them so.
         facts: What decorators said.
         shared: What was said of the class that it stands in.
+        owner: The class that ``Self`` means, or its fields; None if there is none.
     """
 
     name: str
@@ -51,6 +53,7 @@ class RawCallable:
     annotations: Mapping[str, object]
     facts: Facts | None
     shared: Shared | None = None
+    owner: type | FieldClass | None = None
 
 
 def shared_by(target: Any) -> Facts | None:
@@ -66,7 +69,7 @@ def unwrap(target: Any) -> tuple[RawCallable, types.FunctionType] | None:
         target: A function, a method, a module or its class (then ``forward`` is meant), a partial, a
             callable object, or a wrapper that names what it wraps.
     """
-    target = _callable(target)
+    given, target = target, _callable(target)
     try:
         signature = _signature(target)
     except (TypeError, ValueError):  # builtins
@@ -90,7 +93,18 @@ def unwrap(target: Any) -> tuple[RawCallable, types.FunctionType] | None:
     receiver = _receiver(function, name)
     if receiver is not None and parameters and parameters[0].name == receiver and receiver not in annotations:
         del parameters[0]
-    return RawCallable(name, tuple(parameters), receiver, annotations, facts), function
+    return RawCallable(name, tuple(parameters), receiver, annotations, facts, owner=_owner(given, function)), function
+
+
+def _owner(target: Any, function: types.FunctionType) -> type | None:
+    """Returns the class that ``target`` was taken from, else the one that ``function`` was written in."""
+    bound: object = target if hasattr(target, "named_parameters") else getattr(target, "__self__", None)
+    if isinstance(target, type):
+        return target
+    if bound is not None:
+        return bound if isinstance(bound, type) else bound.__class__
+    shared = shared_facts_of(function)
+    return enclosing_class(function) if shared is None else shared.owner
 
 
 def _callable(target: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from ...diagnostics import Source
 from .namespace import Evaluator, of_class
@@ -22,11 +23,13 @@ class Field:
         annotation: An object, or text.
         namespace: What text is evaluated in.
         source: Makes the source of a text that stands in the annotation.
+        required: Whether a key must be there, where the annotation says neither ``Required`` nor ``NotRequired``.
     """
 
     annotation: object
     namespace: Evaluator
     source: Callable[[str], Source]
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +40,13 @@ class FieldClass:
         name: The class's name.
         keyed: Whether the fields are keys of a dict (a ``TypedDict``), else attributes.
         fields: By name; may be filled in later, for a class may contain itself.
+        shape_vars: Returns the names that Pyrefly's decorator of the class declares, as text; None without it.
     """
 
     name: str
     keyed: bool
     fields: dict[str, Field]
+    shape_vars: Callable[[], str | None] = lambda: None
 
 
 def field_class(cls: type) -> FieldClass | None:
@@ -50,19 +55,19 @@ def field_class(cls: type) -> FieldClass | None:
     if fields is None:
         return None
     keyed = hasattr(cls, "__total__")
+    # where annotations are text, Python goes by the class's own `total`
+    optional = getattr(cls, "__optional_keys__", ()) if keyed else ()
     found = {
-        name: Field(annotation, of_class(owner), partial(ClassPlaces(owner).field, name))
+        name: Field(annotation, of_class(owner), partial(ClassPlaces(owner).field, name), name not in optional)
         for name, (owner, annotation) in fields.items()
     }
-    return FieldClass(cls.__name__, keyed, found)
+    return FieldClass(cls.__name__, keyed, found, ClassPlaces(cls).shape_vars)
 
 
 def fields_of(cls: type) -> Mapping[str, tuple[type, object]] | None:
     """Returns the fields of a class with the class that declares each; None if it has no fields."""
     typed_dict = hasattr(cls, "__total__") and hasattr(cls, "__required_keys__")
-    names = getattr(cls, "__dataclass_fields__", None)
-    if names is None:
-        names = getattr(cls, "_fields", None)
+    names = _attributes(cls)
     if not typed_dict and names is None:
         return None
     found: dict[str, tuple[type, object]] = {}
@@ -71,6 +76,17 @@ def fields_of(cls: type) -> Mapping[str, tuple[type, object]] | None:
             if typed_dict or name in (names or ()):
                 found[name] = owner, annotation
     return found
+
+
+def _attributes(cls: type) -> Collection[str] | None:
+    """Returns the fields of a dataclass or named tuple; what is an ``InitVar`` or ``ClassVar`` is none."""
+    if hasattr(cls, "__dataclass_fields__"):
+        try:
+            return [field.name for field in dataclasses.fields(cls)]
+        except (AttributeError, TypeError):  # something else under that name
+            return None
+    names: object = getattr(cls, "_fields", None)
+    return cast("tuple[str, ...]", names) if isinstance(names, (tuple, list)) else None
 
 
 def annotations_of(target: Any) -> Mapping[str, object]:

@@ -140,19 +140,30 @@ def _closure(function: Any) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _enclosing(function: Any) -> Iterator[Mapping[str, Any]]:
-    """Yields the namespaces of the classes that ``function`` stands in, the innermost first."""
+def enclosing_class(function: Any) -> type | None:
+    """Returns the class that ``function`` was written in, if that can be told: one at the top of its module, or inside such."""
+    classes = list(_classes(function))
     *outer, _ = function.__qualname__.split(".")
-    found: list[Mapping[str, Any]] = []
+    return classes[-1] if outer and len(classes) == len(outer) else None
+
+
+def _classes(function: Any) -> Iterator[type]:
+    """Yields the classes that ``function`` stands in, the outermost first."""
+    *outer, _ = function.__qualname__.split(".")
     scope: Any = function.__globals__
     for name in outer:
         cls = scope.get(name)
         if not isinstance(cls, type):
-            break
+            return
+        yield cls
         scope = vars(cls)
-        found.append(scope)
-        found.append({p.__name__: p for p in getattr(cls, "__type_params__", ())})
-    yield from reversed(found)
 
 
-__all__ = ["Evaluator", "Namespace", "Unknown", "of_class", "of_function"]
+def _enclosing(function: Any) -> Iterator[Mapping[str, Any]]:
+    """Yields the namespaces of the classes that ``function`` stands in, the innermost first."""
+    for cls in reversed(list(_classes(function))):
+        yield {p.__name__: p for p in getattr(cls, "__type_params__", ())}
+        yield vars(cls)
+
+
+__all__ = ["Evaluator", "Namespace", "Unknown", "enclosing_class", "of_class", "of_function"]

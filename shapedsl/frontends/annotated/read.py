@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
-from ...diagnostics import Report
+from ...diagnostics import Report, Source
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, substitute_size, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
 from ..dialects.uses import Uses
 from ..text.define import Definer, bound_names
+from ..text.fragments import parse_type
 from ..text.scope import Scope, Session
-from ..text.syntax import Clause, Def, HintLine, Labeled, Let, Name, Pair, SizesStatement, Where
+from ..text.syntax import Clause, Def, HintLine, Labeled, Let, Name, Pair, SizesStatement, TypeStatement, Where
 from .bodies import Body, declared_names, whole
 from .callables import RawCallable, RawParameter, shared_by, unwrap
 from .equalities import Equality, eliminate
+from .keywords import is_type
 from .namespace import Evaluator, Namespace, of_function
 from .places import CallablePlaces, ClassPlaces, Places
 from .shared import ClassBody, Shared
-from .types import TypeReader, is_int, is_silent
+from .types import TypeReader, is_int, is_self, is_silent
 from .unify import unify
 
 
@@ -107,10 +110,13 @@ class _Reading:
         self._predicates: list[Labeled] = []
         self._equalities: list[Equality] = []
         self._uses = Uses()
+        self._shape_vars = cache(places.shape_vars)
         self._spoken = raw.facts is not None
 
     def signature(self) -> Signature | None:
-        params = tuple([self._param(parameter) for parameter in self._raw.parameters])
+        params = tuple([self._param(parameter) for parameter in self._parameters()])
+        if params and params[0].name == self._raw.receiver and is_silent(params[0].type):
+            params = params[1:]
         returns = self._returns()
         if not self._spoken:
             return None
@@ -152,11 +158,23 @@ class _Reading:
 
     # ------------------------------------------------------------------------------- types
 
+    def _parameters(self) -> tuple[RawParameter, ...]:
+        """Returns the parameters without a receiver that is typed as `Self`: it says nothing of attributes."""
+        first, *rest = self._raw.parameters or (None,)
+        if first is None or first.name != self._raw.receiver:
+            return self._raw.parameters
+        annotation = self._raw.annotations.get(first.name)
+        itself = annotation.rpartition(".")[2] == "Self" if isinstance(annotation, str) else is_self(annotation)
+        return tuple(rest) if itself else self._raw.parameters
+
     def _param(self, parameter: RawParameter) -> Param:
         name = parameter.name
         annotation = self._raw.annotations.get(name, _NOTHING)
         type_ = self._type(
-            f"parameter `{name}`", self._facts.params.get(name, _NOTHING), annotation, self._reader_of(name)
+            f"parameter `{name}`",
+            self._facts.params.get(name, _NOTHING),
+            annotation,
+            self._reader(partial(self._places.parameter, name)),
         )
         if parameter.kind is ParamKind.VAR_KEYWORD and not isinstance(type_, (MappingType, AnyType)):
             self._found.warning(
@@ -174,22 +192,22 @@ class _Reading:
     def _returns(self) -> Type | None:
         said = _NOTHING if self._facts.returns is None else self._facts.returns
         annotation = self._raw.annotations.get("return", _NOTHING)
-        reader = TypeReader(
-            self._namespace, self._places.returns, self._found, plain_strings=self._plain_strings, uses=self._uses
-        )
+        reader = self._reader(self._places.returns)
         predicates, equalities = list(self._predicates), list(self._equalities)
         type_ = self._type("the return value", said, annotation, reader)
         # a claim assumes nothing: where the expressions differ, the first source's stands
         self._predicates, self._equalities = predicates, equalities
         return None if is_silent(type_) else type_
 
-    def _reader_of(self, name: str) -> TypeReader:
+    def _reader(self, source: Callable[[str], Source], *, plain_strings: bool = False) -> TypeReader:
         return TypeReader(
             self._namespace,
-            lambda text: self._places.parameter(name, text),
+            source,
             self._found,
-            plain_strings=self._plain_strings,
+            plain_strings=plain_strings or self._plain_strings,
             uses=self._uses,
+            shape_vars=self._shape_vars,
+            owner=self._raw.owner,
         )
 
     def _type(self, what: str, said: object, annotation: object, reader: TypeReader) -> Type:
@@ -201,11 +219,25 @@ class _Reading:
         return unify(first, second, self._found, self._equalities, what)
 
     def _keyword(self, said: object) -> Type:
-        """Returns the type of ``shapes(x=…)``: a string is what stands inside ``Tensor[…]``."""
-        reader = TypeReader(self._namespace, self._places.decorator, self._found, plain_strings=True, uses=self._uses)
-        type_ = reader.read(Tensor[said] if isinstance(said, str) else said)
+        """Returns the type of ``shapes(x=…)``: a string is what stands inside ``Tensor[…]``, or a whole type."""
+        if isinstance(said, str):
+            source = self._places.decorator(said)
+            if is_type(source, self._declared_types):
+                return parse_type(source, self._found) or AnyType()
+            said = Tensor[said]
+        reader = self._reader(self._places.decorator, plain_strings=True)
+        type_ = reader.read(said)
         self._take(reader)
         return type_
+
+    def _declared_types(self) -> Iterator[str]:
+        """Yields the names of types that the decorators declare."""
+        bodies = [self._body]
+        if self._raw.shared is not None:
+            bodies.append(Body(self._raw.shared.facts, self._raw.shared.places, Report()))
+        for clause in [clause for body in bodies for clause in body.clauses()]:
+            if isinstance(clause, TypeStatement):
+                yield clause.name.text
 
     def _take(self, reader: TypeReader) -> None:
         self._predicates += reader.wheres

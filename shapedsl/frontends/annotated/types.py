@@ -43,6 +43,7 @@ from ...surface.facts import Predicates
 from ...surface.forms import Form, shown, spell
 from ..dialects.families import dtype_of
 from ..dialects.jaxtyping import Hint, hint_of, is_foreign, is_tree, read_dims
+from ..dialects.shaped import declared_runs, is_bracketed, is_other, read_shaped
 from ..dialects.uses import Uses
 from ..text.fragments import parse_dims
 from ..text.parse import parse
@@ -53,7 +54,9 @@ from .namespace import Evaluator, Unknown
 from .unify import unify
 
 # Wrappers that say nothing of shapes; what they wrap does.
-_TRANSPARENT = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar", "Unpack"}
+_TRANSPARENT = {"Required", "NotRequired", "ReadOnly", "Final", "Unpack"}
+# Of these a field is told whether it is a key that may be missing, and whether it is a field at all.
+_QUALIFIERS = {"Required", "NotRequired", "ClassVar"}
 _LISTS = {"list", "List", "Sequence", "MutableSequence", "Iterable", "Collection"}
 _TUPLES = {"tuple", "Tuple"}
 _UNIONS = {"Union", "UnionType", "Optional"}
@@ -82,6 +85,8 @@ class TypeReader:
         *,
         plain_strings: bool,
         uses: Uses | None = None,
+        shape_vars: Callable[[], str | None] = lambda: None,
+        owner: object = None,
     ) -> None:
         """Args:
         namespace: What strings are evaluated in.
@@ -89,13 +94,18 @@ class TypeReader:
         report: Receives what is wrong.
         plain_strings: Whether plain strings in ``Annotated`` are dims, else prose.
         uses: Receives what dims of other notations say; the callable's.
+        shape_vars: Returns the names that Pyrefly's decorator declares, as text; None without it.
+        owner: The class, or `FieldClass`, that ``Self`` means.
         """
         self._namespace = namespace
         self._source = source
         self._report = report
         self._plain_strings = plain_strings
         self._uses = Uses() if uses is None else uses
+        self._shape_vars = shape_vars
+        self._owner = owner
         self._depth = 0
+        self._qualifiers: set[str] = set()  # of the field being read
         self._open: list[object] = []  # classes being read: one may contain itself
         self.wheres: list[Labeled] = []
         self.equalities: list[Equality] = []
@@ -122,6 +132,8 @@ class TypeReader:
             return NoneType()
         if isinstance(annotation, FieldClass):
             return self._fields(annotation, annotation)
+        if is_self(annotation):
+            return self._self()
         if isinstance(annotation, Unknown):
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
         hint = hint_of(annotation)
@@ -254,14 +266,28 @@ class TypeReader:
             self.spoken = True
             for text in item.texts:
                 self.wheres += parse(self._source(text), self._report, "where_fragment") or ()
-        elif isinstance(item, str) and self._plain_strings and not _is_plain_value(base):
-            return self._plain(item, base)
+        elif isinstance(item, str):
+            return self._text(item, base)
         elif isinstance(item, int) and not isinstance(item, bool):
             return item
         elif type(item).__name__ == "dtype" and type(item).__module__ == "torch":
             self.spoken = True
             return TensorType(None, Dtype(str(item).rpartition(".")[2]))
         return None
+
+    def _text(self, text: str, base: object) -> Type | None:
+        """Reads a string beside ``base``: Pyrefly's shape, dims under `shapes`, or somebody else's."""
+        declared = self._shape_vars()
+        bracketed = is_bracketed(text)
+        runs = declared_runs(declared or "")
+        if declared is not None and (bracketed or is_other(base) or text.strip() in runs):
+            said = read_shaped(base, self._source(text), runs, self._report)
+        elif self._plain_strings and bracketed and not is_other(base):
+            said = read_shaped(base, self._source(text), (), self._report)
+        else:  # a string without brackets is dims of ours
+            return self._plain(text, base) if self._plain_strings and not _is_plain_value(base) else None
+        self.spoken = self.spoken or said is not None
+        return said
 
     def _plain(self, text: str, base: object) -> Type | None:
         """Reads a plain string: dims, or prose if it does not parse."""
@@ -284,8 +310,29 @@ class TypeReader:
         return TensorType(dims, None, self._whole(text))
 
     def _repeat(self, result: Type, length: int) -> Type:
-        if isinstance(result, SequenceType) and result.rest is Rest.REPEAT and length >= 0:
-            return replace(result, rest=Rest.NONE, times=Const(length))
+        """Returns ``result`` with a length: what ``Annotated[list[T], 32]`` says."""
+        match result:
+            case OptionalType(inner=inner):
+                return replace(result, inner=self._repeat(inner, length))
+            case SequenceType(rest=Rest.REPEAT) if length >= 0:
+                return replace(result, rest=Rest.NONE, times=Const(length))
+            case SequenceType(rest=Rest.NONE, times=None, items=items):
+                if len(items) != length:
+                    self._report.error(
+                        "conflicting-sources",
+                        f"the length is {length}, and the items are {len(items)}",
+                        at=self._whole(str(length)),
+                        help="leave the length out: the items are listed",
+                    )
+            case AnyType():
+                pass  # somebody else's number
+            case _:
+                self._report.warning(
+                    "ignored-metadata",
+                    f"`{length}` is no length" if length < 0 else f"`{length}` is a length, and this is no list",
+                    at=self._whole(str(length)),
+                    help="a length stands beside a list, `Annotated[list[T], 32]`",
+                )
         return result
 
     # -------------------------------------------------------------------------- containers
@@ -310,6 +357,10 @@ class TypeReader:
         name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or ""
         if name in _UNIONS:
             return self._union(arguments)
+        if name in _QUALIFIERS:
+            self._qualifiers.add(name)
+            if name == "ClassVar":
+                return AnyType()
         if name in _TRANSPARENT and arguments:
             return self.read(arguments[0])
         if name in _TUPLES and origin is not None:
@@ -357,27 +408,50 @@ class TypeReader:
             )
         return AnyType()
 
+    def _self(self) -> Type:
+        """Returns the class by its fields; inside of its own fields it is static."""
+        if self._open:
+            return AnyType()
+        if isinstance(self._owner, FieldClass):
+            return self._fields(self._owner, self._owner)
+        return self._class(self._owner) if isinstance(self._owner, type) else AnyType()
+
     def _class(self, cls: type) -> Type:
         fields = field_class(cls)
         return AnyType() if fields is None else self._fields(cls, fields)
 
     def _fields(self, cls: object, fields: FieldClass) -> Type:
-        """Reads a class by the annotations of its fields: TypedDict, dataclass, NamedTuple."""
+        """Reads a class by the annotations of its fields: TypedDict, dataclass, NamedTuple.
+
+        A key that may be missing is a ``T | None``: that a missing one is absent, as None is.
+        """
         if any(cls is open_ for open_ in self._open):
             return AnyType()
-        outer = self._namespace, self._source
+        outer = self._namespace, self._source, self._qualifiers, self._shape_vars
         self._open.append(cls)
+        self._shape_vars = fields.shape_vars
         said: list[tuple[str, Type]] = []
         for name, field in fields.fields.items():
-            self._namespace, self._source = field.namespace, field.source
+            self._namespace, self._source, self._qualifiers = field.namespace, field.source, set()
             type_ = self.read(field.annotation)
-            if not is_silent(type_):
-                said.append((name, type_))
+            if is_silent(type_) or "ClassVar" in self._qualifiers:
+                continue
+            required = "Required" in self._qualifiers or (field.required and "NotRequired" not in self._qualifiers)
+            if fields.keyed and not required and not isinstance(type_, (AnyType, NoneType, OptionalType)):
+                type_ = OptionalType(type_)
+            said.append((name, type_))
         self._open.pop()
-        self._namespace, self._source = outer
+        self._namespace, self._source, self._qualifiers, self._shape_vars = outer
         if fields.fields and not said:
             return AnyType()
         return MappingType(tuple(said)) if fields.keyed else ObjectType(tuple(said), fields.name)
+
+
+def is_self(annotation: object) -> bool:
+    """Whether ``annotation`` is ``Self``, of `typing` or `typing_extensions`, or imported for type checkers only."""
+    if isinstance(annotation, Unknown):
+        return annotation.shown.rpartition(".")[2] == "Self"
+    return getattr(annotation, "_name", None) == "Self" and type(annotation).__name__.endswith("SpecialForm")
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
@@ -417,4 +491,4 @@ def _name(annotation: object) -> str:
     return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
 
 
-__all__ = ["TypeReader", "is_int", "is_silent"]
+__all__ = ["TypeReader", "is_int", "is_self", "is_silent"]
