@@ -16,7 +16,7 @@ _OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: a function's code, no module's or clas
 
 TYPE_CHECKING = False  # typing's flag, without importing typing
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from types import FrameType
     from typing import Any, TypeVar
 
@@ -194,35 +194,13 @@ def shapes(
                 _record(_plain_function(function)).say(attach=attach, **types)
         if not attach and (facts.owner is None or "forward" in facts.owner.__dict__):
             _plain_function(function).__dict__.pop("_dynamic_spec", None)
-        return _checked(function) if check else function
+        if not check:
+            return function
+        from .checked import checked
+
+        return checked(function)
 
     return decorate if target is None or text is not None else decorate(target)
-
-
-def _checked(function: Any) -> Any:
-    """Returns a wrapper that checks each call; the checker is made at the first one."""
-    import functools
-
-    if isinstance(function, type):  # a module: its forward
-        function.forward = _checked(function.forward)  # type: ignore[attr-defined]
-        return function
-    if type(function) in (staticmethod, classmethod):
-        return type(function)(_checked(function.__func__))
-    checker: Callable[..., object] | None = None
-
-    @functools.wraps(function, updated=())  # a copied _dynamic_spec would name parameters the wrapper lacks
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        nonlocal checker
-        torch = sys.modules.get("torch")
-        if torch is None or not torch.compiler.is_dynamo_compiling():  # True only where dynamo traces
-            if checker is None:
-                from .api.entries import checker_of
-
-                checker = checker_of(function)
-            checker(*args, **kwargs)
-        return function(*args, **kwargs)
-
-    return checked
 
 
 __all__ = ["Where", "shapes", "where"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..targets.tensors import torch_for
 from .callables import refuse_receiver
-from .sources import as_spec
+from .sources import as_spec, carried_spec
 from .spec import Spec, warn
 
 if TYPE_CHECKING:
@@ -228,15 +229,33 @@ def _lower_example(
 
 
 def checker_of(fn: Callable[..., Any]) -> Callable[..., None]:
-    """Returns the check of a call of ``fn`` by its own spec; inside a trace it does nothing.
+    """Returns the check of a call of ``fn`` by its own spec; nothing is checked inside a trace, or where there is no spec.
 
     Raises:
-        ShapeError: ``fn`` has no spec, or a wrong one.
+        ShapeError: The spec of ``fn`` is wrong.
     """
-    check = _checker(as_spec(None, fn), fn)
-    from ..targets.tracing import outside_traces
+    spec = carried_spec(fn, warn_ignored=False)
+    if spec is None:
+        return _unchecked
+    from ..targets.tracing import is_symbolically_traced, outside_traces
 
-    return outside_traces(check)
+    check = outside_traces(_checker(spec, fn))
+    note = f"in a call of `{getattr(fn, '__module__', None) or ''}.{spec.name}`".replace("`.", "`")
+
+    def named(*args: Any, **kwargs: Any) -> None:
+        try:
+            check(*args, **kwargs)
+        except ShapeError as error:
+            if is_symbolically_traced():  # the arguments are no tensors
+                return
+            __tracebackhide__ = True  # pytest shows the call instead
+            raise ShapeError([replace(each, notes=(*each.notes, note)) for each in error.diagnostics]) from None
+
+    return named
+
+
+def _unchecked(*args: object, **kwargs: object) -> None:
+    del args, kwargs
 
 
 def lower_expanded(expanded: Expanded, statics: Mapping[str, int], allow_negative_ints: bool) -> Lowered:

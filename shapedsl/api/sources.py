@@ -148,10 +148,10 @@ def spec_of(target: Callable[..., Any]) -> Spec | None:
     Raises:
         ShapeError: The annotations are wrong.
     """
-    return _carried(target, warn_ignored=True)
+    return carried_spec(target, warn_ignored=True)
 
 
-def _carried(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
+def carried_spec(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
     """Returns what `spec_of` does; an entry point of ours obeys the spec wherever it lies, and warns of nothing."""
     from ..frontends.annotated import read_callable
     from ..targets.ignored import warn_if_ignored
@@ -200,7 +200,7 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> 
         TypeError: ``spec`` is none of these.
     """
     given = None if spec is None else given_spec(spec, target)
-    carried = None if target is None else _carried(target, warn_ignored=False)
+    carried = None if target is None else carried_spec(target, warn_ignored=False)
     if given is not None:
         return given if carried is None else _unified(given, carried.signature, Report())
     if carried is None:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 import torch
 from torch._guards import TracingContext
+from torch.fx._symbolic_trace import _get_is_fx_tracing as is_fx_tracing
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
 from ..runtime.code import Code
@@ -40,6 +41,11 @@ def traced_test(code: Code) -> str:
 def is_traced() -> bool:
     """Returns whether make_fx or export is running in this thread. A fake or counting mode of the user's is no trace."""
     return get_proxy_mode() is not None or TracingContext.try_get() is not None
+
+
+def is_symbolically_traced() -> bool:
+    """Returns whether ``torch.fx.symbolic_trace`` or one like it runs in this thread: its arguments are proxies."""
+    return is_fx_tracing()
 
 
 def outside_traces(check: Callable[..., object]) -> Callable[..., None]:
