@@ -62,7 +62,7 @@ def _def(signature: Signature, margin: str) -> list[str]:
     index = "" if signature.index == 1 else f"@{signature.index}"
     params = write_params(signature.params, signature.receiver if owner else None)
     returns = "" if signature.returns is None else f" -> {write_type(signature.returns)}"
-    body = _body(signature, len(margin + MARGIN))
+    body = write_body(signature, len(margin + MARGIN))
     tail = f"{returns}:" if body else f"{returns}: ..."
     head = f"def {name}{index}({', '.join(params)}){tail}"
     return _fitted([head, *(MARGIN + line for line in body)], margin)
@@ -78,7 +78,7 @@ def _fitted(lines: Iterable[str], margin: str) -> list[str]:
     return rows
 
 
-def _body(signature: Signature, column: int) -> list[str]:
+def write_body(signature: Signature, column: int) -> list[str]:
     """Returns the lines of a def's body, which is indented by ``column``; none if it says nothing."""
     lines: list[str] = [] if signature.doc is None else [quote(signature.doc)]
     types = [*(param.type for param in signature.params), *([signature.returns] if signature.returns else ())]
