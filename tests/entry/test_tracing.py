@@ -87,7 +87,12 @@ def test_twelve_threads_that_call_first_are_all_checked_and_share_an_artifact_a_
     """Artifacts are counted, not graphs: torch's guards are not thread-safe, and may fail for a call beside another."""
     made: list[Any] = []
     compile_ = torch.compile
-    monkeypatch.setattr(torch, "compile", lambda *args, **kwargs: made.append(args) or compile_(*args, **kwargs))
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        made.append(args)
+        return compile_(*args, **kwargs)
+
+    monkeypatch.setattr(torch, "compile", counted)
 
     def f(x: Any, y: Any = None) -> Any:
         return x + 1 if y is None else x + y
