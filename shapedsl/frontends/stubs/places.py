@@ -28,11 +28,12 @@ class StubPlaces:
 
     def parameter(self, name: str, text: str) -> Source:
         """Returns the source of what stands behind parameter ``name``."""
+        import libcst as cst
+
         rows = self._node.params
-        every = [*rows.posonly_params, *rows.params, *rows.kwonly_params]
-        every += [each for each in (rows.star_arg, rows.star_kwarg) if each is not None and hasattr(each, "name")]  # type: ignore[misc]
+        every = [*rows.posonly_params, *rows.params, *rows.kwonly_params, rows.star_arg, rows.star_kwarg]
         for each in every:
-            if each.name.value == name:
+            if isinstance(each, cst.Param) and each.name.value == name:
                 return source_in(self._tree, text, each.annotation or each.name)
         return self.function(text)
 
