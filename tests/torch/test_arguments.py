@@ -55,6 +55,17 @@ def test_a_dataclass_is_refused_until_it_is_registered(way: str) -> None:
 
 
 @WAYS
+def test_an_object_that_is_returned_is_refused(way: str) -> None:
+    class Result:
+        def __init__(self, x: torch.Tensor) -> None:
+            self.x = x
+
+    finding = refusal(way, lambda x: Result(x * 2), (ones(3),), "def f(x: Tensor[C]): ...")
+    assert "cannot return an object of class Result" in finding.message
+    assert "register_pytree_node(Result" in finding.helps[0]
+
+
+@WAYS
 def test_any_class_and_inside_a_container(way: str) -> None:
     class Holder:
         def __init__(self, x: torch.Tensor) -> None:

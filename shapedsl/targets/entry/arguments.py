@@ -18,8 +18,9 @@ After::
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import Attribute, Path
@@ -92,6 +93,19 @@ def unregistered_failure(error: Exception, arguments: Mapping[str, Any], entry: 
     return None
 
 
+def returned_failure(error: Exception, entry: str) -> ShapeError | None:
+    """Returns what to raise from an ``error`` about an object that the target returns and no program can, or None."""
+    found = _RETURNED.match(str(error))
+    if found is None:
+        return None
+    name = next(filter(None, found.groups())).rpartition(".")[2]
+    return _unsupported(
+        f"{entry} cannot return an object of class {name}, which is not registered as a pytree",
+        f"register it: `torch.utils._pytree.register_pytree_node({name}, …, flatten_with_keys_fn=…)`",
+        "or return the tensors that it holds",
+    )
+
+
 def _unregistered(value: object, place: str, entry: str) -> ShapeError:
     made = type(value)
     if made.__module__.partition(".")[0] in ("torch", "builtins"):
@@ -104,7 +118,13 @@ def _unregistered(value: object, place: str, entry: str) -> ShapeError:
     return _unsupported(message, f"register it: `{register}`", *(() if entry == "make_fx" else (_BIND,)))
 
 
-_BIND = "or leave it out of the program's inputs: bind it with `functools.partial`"
+# as non-strict export, strict export and make_fx put it
+_RETURNED: Final = re.compile(
+    r"Found <class '([^']+)'> in output"
+    r"|Encountered unrecognized type UserDefinedObjectVariable\((.+)\) at output"
+    r"|argument of type: <class '([^']+)'>"
+)
+_BIND: Final = "or leave it out of the program's inputs: bind it with `functools.partial`"
 
 
 def _unsupported(message: str, *helps: str) -> ShapeError:

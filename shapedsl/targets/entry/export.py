@@ -22,7 +22,7 @@ from ...ir.expanded import Lowered
 from ..errors import trace_failure
 from ..named import name_assertions
 from ..shapes_spec import write
-from .arguments import refuse_fake, refuse_unregistered, unregistered_failure
+from .arguments import refuse_fake, refuse_unregistered, returned_failure, unregistered_failure
 from .example import distinct
 from .forward import Call, forward, refuse_names
 from .parameters import call_signature, parameters_of
@@ -53,7 +53,7 @@ def export(
     Raises:
         ShapeError: ``negative-int``: an int that may be negative, in strict mode.
             ``unsupported-by-torch``: attributes of ``self`` in the spec, a parameter whose name torch's
-            generated code needs, an object that is no pytree, or fake tensors.
+            generated code needs, an object that is no pytree, taken or returned, or fake tensors.
             ``data-dependent``: the program branches on a size that the spec leaves open.
     """
     import torch
@@ -68,7 +68,11 @@ def export(
         with _lines_kept(target):
             program = torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
-        translated = trace_failure(error, lowered) or unregistered_failure(error, arguments, "export")
+        translated = (
+            trace_failure(error, lowered)
+            or unregistered_failure(error, arguments, "export")
+            or returned_failure(error, "export")
+        )
         if translated is None:
             raise
         raise translated from error

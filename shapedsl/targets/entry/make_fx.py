@@ -19,7 +19,7 @@ from ...runtime.parameters import OMITTED, Parameter
 from ..errors import trace_failure
 from ..flat import markers, positions
 from ..shapes_spec import ARGS, KWARGS, parts
-from .arguments import refuse_fake, refuse_unregistered
+from .arguments import refuse_fake, refuse_unregistered, returned_failure
 from .example import distinct
 from .forward import Call, positional, refuse_names
 from .parameters import call_signature, parameters_of
@@ -74,7 +74,7 @@ def make_fx(
         with enable_python_dispatcher():  # as `export` does; the kernels in C++ of `F.pad` and others want numbers
             graph = traced(*distinct(tuple(bound.values()), target), ())
     except Exception as error:
-        translated = trace_failure(error, lowered)
+        translated = trace_failure(error, lowered) or returned_failure(error, "make_fx")
         if translated is None:
             raise
         raise translated from error
