@@ -1,0 +1,475 @@
+"""Evaluates shape functions, within a budget.
+
+A branch that the sizes do not decide is evaluated both ways; what both agree on is the result, and a dim on which
+they differ is unknown. If one of them is a refusal there is no result: nothing is guessed.
+
+A generator over the dims of a shape whose rank is not known runs over its block as a whole: the loop variable is
+each of the block's positions at once, and what it selects must be the block itself::
+
+    dsl.IntTuple((shape[i] for i in range(len(shape) - 1)))      of (B, *S, N): (B, *S)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from . import sums
+from .answers import Refused, Stop
+from .logic import any_of, compare, negate, truth
+from .sequences import cut, pick
+from .syntax import (
+    Assign,
+    Binary,
+    Call,
+    Choice,
+    Clause,
+    Comparing,
+    Display,
+    Expression,
+    Function,
+    Generator,
+    If,
+    Index,
+    Literal,
+    Logic,
+    Method,
+    Name,
+    Part,
+    Return,
+    Statement,
+    Unary,
+)
+from .values import (
+    UNKNOWN,
+    Block,
+    Names,
+    Slice,
+    Span,
+    SymbolicRange,
+    Undecided,
+    Unknown,
+    Value,
+    join,
+    text,
+)
+
+if TYPE_CHECKING:
+    from .library import ShapeFunctions
+
+MOST_STEPS: Final = 100_000
+DEEPEST: Final = 30
+LONGEST: Final = 4096
+
+Scope = dict[str, Value]
+
+
+@dataclass(slots=True)
+class Item:
+    """One value that a generator yields.
+
+    Attributes:
+        value: The value.
+        repeated: It stands for as many values as a block has dims, perhaps none.
+        perhaps: Why it is not known whether a condition lets it through, if it is not.
+    """
+
+    value: Value
+    repeated: bool = False
+    perhaps: Undecided | None = None
+
+
+class Machine:
+    """Evaluates calls of one library's functions.
+
+    Attributes:
+        notes: Why sizes of the result are unknown, as far as it was found here.
+        guarded: Whether it mattered that a size is no concrete int: a symbolic result then may not hold at all sizes.
+    """
+
+    def __init__(self, library: ShapeFunctions) -> None:
+        self.names = Names()
+        self.notes: list[str] = []
+        self.guarded = False
+        self._library = library
+        self._steps = 0
+        self._depth = 0
+
+    def work(self, amount: int = 1) -> None:
+        """Counts work.
+
+        Raises:
+            Stop: It is more than the budget.
+        """
+        self._steps += amount
+        if self._steps > MOST_STEPS:
+            raise Stop(f"it takes more than {MOST_STEPS:,} steps")
+
+    def call(self, name: str, args: tuple[Value, ...], keywords: Mapping[str, Value]) -> Value:
+        """Returns what the shape function or intrinsic ``name``, a dotted path, gives for arguments.
+
+        Raises:
+            Stop: There is no result.
+            Refused: The arguments are invalid.
+        """
+        function = self._library.function(name)
+        if function is None:
+            builtin = self._library.builtin(name)
+            if builtin is None:
+                raise Stop(f"there is no shape function `{name}`")
+            try:
+                return builtin(self, *args, **keywords)
+            except TypeError as error:
+                if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                    raise Stop(f"`{name}` does not take these arguments") from None  # the call itself failed
+                raise
+        if self._depth >= DEEPEST:
+            raise Stop(f"its calls nest deeper than {DEEPEST}")
+        self._depth += 1
+        try:
+            return self._run(list(function.body), self._bind(function, args, keywords))
+        finally:
+            self._depth -= 1
+
+    def _bind(self, function: Function, args: tuple[Value, ...], keywords: Mapping[str, Value]) -> Scope:
+        names = [parameter.name for parameter in function.parameters]
+        if len(args) > len(names) or not keywords.keys() <= set(names[len(args) :]):
+            raise Stop(f"`{function.name}` takes ({', '.join(names)})")
+        scope: Scope = {**dict(zip(names, args, strict=False)), **keywords}
+        for parameter in function.parameters:
+            if parameter.name not in scope:
+                if parameter.default is None:
+                    raise Stop(f"`{function.name}` needs `{parameter.name}`")
+                scope[parameter.name] = self.evaluate(parameter.default, {})
+        return scope
+
+    def _run(self, statements: list[Statement], scope: Scope) -> Value:
+        """Returns what the first ``return`` among ``statements`` returns."""
+        while statements:
+            self.work()
+            statement = statements.pop(0)
+            match statement:
+                case Return(value=value):
+                    return self.evaluate(value, scope)
+                case Assign(targets=targets, unpacks=unpacks, value=value):
+                    self._assign(targets, unpacks, self.evaluate(value, scope), scope)
+                case If(test=test, text=written, then=then, otherwise=otherwise):
+                    decided = truth(self.evaluate(test, scope))
+                    if isinstance(decided, Undecided):
+                        return self._both(
+                            f"`if {written}`: {decided.reason}",
+                            lambda: self._run([*then, *statements], dict(scope)),
+                            lambda: self._run([*otherwise, *statements], dict(scope)),
+                        )
+                    statements = [*(then if decided else otherwise), *statements]
+        raise Stop("it ends without a `return`")
+
+    def _both(self, why: str, first: Callable[[], Value], second: Callable[[], Value]) -> Value:
+        """Returns what both ways agree on."""
+        before = len(self.notes)
+        try:
+            left = first()
+            right = second()
+            result = join(left, right)
+        except (Stop, Refused):
+            del self.notes[before:]
+            self.work()  # past the budget, that is the reason
+            raise Stop(why) from None
+        if result != left or result != right:
+            self.notes.append(why)
+        return result
+
+    def _assign(self, targets: tuple[str, ...], unpacks: bool, value: Value, scope: Scope) -> None:
+        if not unpacks:
+            scope[targets[0]] = value
+            return
+        if not isinstance(value, tuple) or len(value) != len(targets):
+            raise Stop(f"{text(value)} does not unpack into {len(targets)} names")
+        if any(isinstance(item, Block) for item in value):
+            raise Stop(f"how {text(value)} unpacks is not known")
+        scope.update(zip(targets, value, strict=True))
+
+    def evaluate(self, node: Expression, scope: Scope) -> Value:
+        """Returns what an expression gives."""
+        self.work()
+        match node:
+            case Literal(value=value):
+                return value
+            case Name(name=name):
+                if name not in scope:
+                    raise Stop(f"`{name}` is not defined")
+                return scope[name]
+            case Display(items=items):
+                return self._spread(items, scope)
+            case Unary(op=op, operand=operand):
+                value = self.evaluate(operand, scope)
+                if op == "not":
+                    return negate(truth(value))
+                return arithmetic("*", value, -1 if op == "-" else 1)
+            case Binary(op=op, left=left, right=right):
+                return self._binary(op, self.evaluate(left, scope), self.evaluate(right, scope))
+            case Logic(op=op, left=left, right=right):
+                return self._logic(op, self.evaluate(left, scope), right, scope)
+            case Comparing(first=first, links=links):
+                return self._comparing(self.evaluate(first, scope), links, scope)
+            case Choice(test=test, then=then, otherwise=otherwise):
+                decided = truth(self.evaluate(test, scope))
+                if isinstance(decided, Undecided):
+                    return self._both(
+                        decided.reason, lambda: self.evaluate(then, scope), lambda: self.evaluate(otherwise, scope)
+                    )
+                return self.evaluate(then if decided else otherwise, scope)
+            case Index(value=value, index=index):
+                return pick(self.evaluate(value, scope), self.evaluate(index, scope))
+            case Part(value=value, start=start, stop=stop, step=step):
+                bounds = [None if bound is None else self.evaluate(bound, scope) for bound in (start, stop, step)]
+                return cut(self.evaluate(value, scope), Slice(*bounds))
+            case Generator():
+                return self.over(node, scope, _gather)
+            case Call(path=path, args=args, keywords=keywords):
+                return self._call(path, args, keywords, scope)
+            case Method(value=value, name=name, args=args):
+                return self._method(name, self.evaluate(value, scope), self._spread(args, scope))
+
+    def _spread(self, items: tuple[tuple[Expression, bool], ...], scope: Scope) -> tuple[Value, ...]:
+        found: list[Value] = []
+        for item, starred in items:
+            value = self.evaluate(item, scope)
+            if not starred:
+                found.append(value)
+            elif isinstance(value, tuple):
+                found.extend(value)
+            else:
+                raise Stop(f"`*` of {text(value)}")
+        return self.within_length(found)
+
+    def within_length(self, items: list[Value] | tuple[Value, ...]) -> tuple[Value, ...]:
+        """Returns ``items`` as a tuple.
+
+        Raises:
+            Stop: They are too many.
+        """
+        if len(items) > LONGEST:
+            raise Stop(f"a tuple longer than {LONGEST:,}")
+        return tuple(items)
+
+    def _binary(self, op: str, left: Value, right: Value) -> Value:
+        match op, left, right:
+            case "+", tuple(), tuple():
+                return self.within_length((*left, *right))
+            case ("*", tuple(), int()) | ("*", int(), tuple()):
+                items, times = (left, right) if isinstance(left, tuple) else (right, left)
+                if len(items) * times > LONGEST:  # type: ignore[arg-type, operator]
+                    raise Stop(f"a tuple longer than {LONGEST:,}")
+                return items * times  # type: ignore[operator]
+            case _:
+                return arithmetic(op, left, right)
+
+    def _logic(self, op: str, left: Value, right: Expression, scope: Scope) -> Value:
+        decided = truth(left)
+        if decided is (op == "or"):
+            return left
+        if not isinstance(decided, Undecided):
+            return self.evaluate(right, scope)
+        try:
+            other = truth(self.evaluate(right, scope))
+        except (Stop, Refused):
+            self.work()
+            return decided  # what is not decided may be what guards the right side
+        return other if other is (op == "or") else decided
+
+    def _comparing(self, left: Value, links: tuple[tuple[str, Expression], ...], scope: Scope) -> Value:
+        undecided: Undecided | None = None
+        for op, operand in links:
+            right = self.evaluate(operand, scope)
+            verdict = compare(op, left, right)
+            if verdict is False:
+                return False
+            if isinstance(verdict, Undecided):
+                undecided = undecided or verdict
+            left = right
+        return True if undecided is None else undecided
+
+    def _call(
+        self,
+        path: str,
+        args: tuple[tuple[Expression, bool], ...],
+        keywords: tuple[tuple[str, Expression], ...],
+        scope: Scope,
+    ) -> Value:
+        first, _, attribute = path.partition(".")
+        if first in scope:
+            if not attribute or "." in attribute:
+                raise Stop(f"it calls `{path}`, a value")
+            return self._method(attribute, scope[first], self._spread(args, scope))
+        if path in _FOLDS and len(args) == 1 and isinstance(args[0][0], Generator):
+            return self.over(args[0][0], scope, _FOLDS[path])
+        values = {name: self.evaluate(value, scope) for name, value in keywords}
+        return self.call(self._library.resolve(path), self._spread(args, scope), values)
+
+    def _method(self, name: str, value: Value, args: tuple[Value, ...]) -> Value:
+        if not isinstance(value, tuple) or name not in ("count", "index") or len(args) != 1:
+            raise Stop(f"it calls `.{name}` of {text(value)}")
+        count = 0
+        for place, item in enumerate(value):
+            same = compare("==", item, args[0])
+            if isinstance(same, Undecided):
+                raise Stop(same.reason)
+            if same and name == "index":
+                return place
+            count += same
+        if name == "index":
+            raise Stop(f"{text(args[0])} is not in {text(value)}")
+        return count
+
+    def over(self, node: Generator, scope: Scope, fold: Callable[[Iterator[Item]], Value]) -> Value:
+        """Returns what ``fold`` makes of a generator's values, however a symbolic range must be divided for it."""
+        clause = node.clauses[0]
+        iterable = self.evaluate(clause.iterable, scope)
+        if not isinstance(iterable, SymbolicRange):
+            return fold(self._items(node, 0, self.entries(iterable), scope))
+        failure: Stop | None = None
+        undecided: Value = None
+        for entries in divisions(iterable):
+            before = len(self.notes)
+            try:
+                result = fold(self._items(node, 0, entries, scope))
+            except Stop as stop:
+                self.work()
+                del self.notes[before:]
+                failure = failure or stop
+                continue
+            if not isinstance(result, Undecided):
+                return result
+            undecided = undecided or result
+        if undecided is not None:
+            return undecided
+        raise failure or Stop(f"{text(iterable)} is not known")
+
+    def _items(self, node: Generator, level: int, entries: tuple[Value, ...], scope: Scope) -> Iterator[Item]:
+        clause = node.clauses[level]
+        for entry in entries:
+            self.work()
+            inner = dict(scope)
+            self._assign_entry(clause, entry, inner)
+            perhaps: Undecided | None = None
+            repeated = isinstance(entry, (Block, Span)) or (
+                isinstance(entry, tuple) and clause.unpacks and any(isinstance(part, Block) for part in entry)
+            )
+            for condition in clause.conditions:
+                passed = truth(self.evaluate(condition, inner))
+                if passed is False:
+                    break
+                if isinstance(passed, Undecided):
+                    perhaps = perhaps or passed
+            else:
+                if level + 1 == len(node.clauses):
+                    yield Item(self.evaluate(node.element, inner), repeated, perhaps)
+                else:
+                    nested = self.entries(self.evaluate(node.clauses[level + 1].iterable, inner))
+                    for item in self._items(node, level + 1, nested, inner):
+                        yield Item(item.value, item.repeated or repeated, item.perhaps or perhaps)
+
+    def _assign_entry(self, clause: Clause, entry: Value, scope: Scope) -> None:
+        if clause.unpacks and isinstance(entry, tuple) and len(entry) == len(clause.targets):
+            scope.update(zip(clause.targets, entry, strict=True))
+        else:
+            self._assign(clause.targets, clause.unpacks, entry, scope)
+
+    def entries(self, iterable: Value) -> tuple[Value, ...]:
+        """Returns what a loop runs over.
+
+        Raises:
+            Stop: It is no sequence, or not known.
+        """
+        if isinstance(iterable, tuple):
+            return iterable
+        raise Stop(f"{text(iterable)} is no sequence whose items are known")
+
+
+def divisions(span: SymbolicRange) -> Iterator[tuple[Value, ...]]:
+    """Yields the ways to divide a range over ``c + len(*S)`` ints: so many single ones, all of S, the others."""
+    size = sums.subtract(span.stop, span.start)
+    known = sums.only_length(size)
+    if known is None or not 0 <= known[1] <= LONGEST:
+        return
+    name, singles = known
+    block = sums.length(name)
+    for before in range(singles + 1):
+        numbers: list[Value] = [sums.add(span.start, place) for place in range(before)]
+        middle = sums.add(span.start, before)
+        behind = sums.add(middle, block)
+        yield (*numbers, Span(middle, block), *(sums.add(behind, place) for place in range(singles - before)))
+
+
+def _gather(items: Iterator[Item]) -> Value:
+    """Returns the tuple of a generator's values."""
+    found: list[Value] = []
+    for item in items:
+        if item.perhaps is not None:
+            raise Stop(item.perhaps.reason)
+        if item.repeated and not isinstance(item.value, Block):
+            raise Stop(f"{text(item.value)} would be repeated, and how often is not known")
+        found.append(item.value)
+        if len(found) > LONGEST:
+            raise Stop(f"a tuple longer than {LONGEST:,}")
+    return tuple(found)
+
+
+def _any(items: Iterator[Item]) -> Value:
+    def verdicts() -> Iterator[bool | Undecided]:
+        for item in items:
+            verdict = truth(item.value)
+            if verdict is False:
+                continue
+            if item.perhaps is not None:
+                yield item.perhaps
+            elif item.repeated and verdict is True:
+                yield Undecided("whether there are any such dims is not known")
+            else:
+                yield verdict
+
+    return any_of(verdicts())
+
+
+def _all(items: Iterator[Item]) -> Value:
+    return negate(truth(_any(Item(negate(truth(item.value)), item.repeated, item.perhaps) for item in items)))
+
+
+_FOLDS: Final[dict[str, Callable[[Iterator[Item]], Value]]] = {"any": _any, "all": _all}
+
+
+def arithmetic(op: str, left: Value, right: Value) -> Value:
+    """Returns ``left op right`` of ints.
+
+    Raises:
+        Stop: They are none, or there is no result.
+    """
+    match left, right:
+        case (int() | sums.Sum(), int() | sums.Sum()):
+            return _ARITHMETIC[op](left, right)
+        case (Unknown(), int() | sums.Sum() | Unknown()) | (int() | sums.Sum(), Unknown()):
+            return UNKNOWN
+        case (Span(start=start, length=length), int() | sums.Sum()) if op in "+-":
+            return Span(_ARITHMETIC[op](start, right), length)
+        case (int() | sums.Sum(), Span(start=start, length=length)) if op == "+":
+            return Span(sums.add(left, start), length)
+        case _:
+            raise Stop(f"`{text(left)} {op} {text(right)}`")
+
+
+def _power(base: sums.Number, exponent: sums.Number) -> sums.Number:
+    if not isinstance(exponent, int) or not 0 <= exponent <= sums.MOST_TERMS:
+        raise Stop("a power that is negative, too large or not known")
+    return sums.multiply_all([base] * exponent)
+
+
+_ARITHMETIC: Final[dict[str, Callable[[sums.Number, sums.Number], sums.Number]]] = {
+    "+": sums.add,
+    "-": sums.subtract,
+    "*": sums.multiply,
+    "//": sums.floor_divide,
+    "%": sums.modulo,
+    "**": _power,
+}
