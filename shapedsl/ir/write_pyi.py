@@ -156,12 +156,12 @@ class _Writer:
     def imports(self) -> list[str]:
         """Returns the import statements, sorted as linters want them."""
         lines: list[str] = []
-        for module in sorted(self._imported, key=lambda module: (module.startswith("shapedsl"), module)):
-            if module.startswith("shapedsl") and lines and lines[-1] and not lines[-1].startswith("from shapedsl"):
-                lines.append("")
-            names = sorted(self._imported[module], key=lambda name: (not name.isupper(), name.lower() == name, name))
-            spelled = [name if self._local(name) == name else f"{name} as {self._local(name)}" for name in names]
-            lines.append(f"from {module} import {', '.join(spelled)}")
+        for module in sorted(self._imported, key=lambda module: (module != "typing", module)):
+            names = sorted(self._imported[module], key=lambda name: (name[:1].islower(), name))
+            plain = [name for name in names if self._local(name) == name]
+            lines += [f"from {module} import {', '.join(plain)}"] if plain else []
+            lines += [f"from {module} import {name} as {self._local(name)}" for name in names if name not in plain]
+            lines += [""] if module == "typing" and len(self._imported) > 1 else []
         return lines
 
     def _local(self, name: str) -> str:
@@ -175,7 +175,11 @@ class _Writer:
 
     def members(self, owner: _Class, margin: str) -> Iterator[str]:
         """Yields the lines of a class's body, or of the file's."""
+        before: object = None
         for name, member in owner.members.items():
+            if before is not None and (isinstance(before, _Class) or isinstance(member, _Class)):
+                yield ""
+            before = member
             if isinstance(member, _Class):
                 yield f"{margin}{name}:"
                 yield from self.members(member, margin + MARGIN)
@@ -218,23 +222,36 @@ class _Writer:
     ) -> Iterator[str]:
         """Yields ``@shapes(…)`` with the body of a def and the types that no annotation spells."""
         shapes = self._use("shapedsl", "shapes")
-        keywords = [f"params={{{', '.join(f'{_text(name)}: {_text(type_)}' for name, type_ in strings.items())}}}"]
-        keywords = keywords if strings else []
-        keywords += [] if returns is None else [f"returns={_text(returns)}"]
-        if not clauses:
-            yield f"@{shapes}({', '.join(keywords)})" if keywords else f"@{shapes}"
+        entries = [f"{_text(name)}: {_text(type_)}" for name, type_ in strings.items()]
+        params = f"params={{{', '.join(entries)}}}"
+        said = [] if returns is None else [f"returns={_text(returns)}"]
+        short = f"@{shapes}({', '.join([params, *said] if strings else said)})"
+        if not clauses and column + len(short) <= WIDTH:
+            yield short if strings or said else f"@{shapes}"
             return
-        rows = [row for clause in clauses for row in _rows(clause, column + 4)]
+        yield f"@{shapes}("
+        yield from self._literal(clauses, column + 4)
+        if strings and column + 4 + len(params) + 1 > WIDTH:
+            yield f"{MARGIN}params={{"
+            yield from (f"{MARGIN}{MARGIN}{entry}," for entry in entries)
+            yield f"{MARGIN}}},"
+        elif strings:
+            yield f"{MARGIN}{params},"
+        yield from (f"{MARGIN}{each}," for each in said)
+        yield ")"
+
+    def _literal(self, clauses: list[str], column: int) -> Iterator[str]:
+        """Yields the body of a def as a string of several lines; nothing for an empty one."""
+        if not clauses:
+            return
+        rows = [row for clause in clauses for row in _rows(clause, column)]
         text = "\n".join(rows)
         raw = "\\" in text and '"""' not in text
         if not raw:
             rows = [row.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for row in rows]
-        yield f"@{shapes}("
         yield f'{MARGIN}{"r" if raw else ""}"""'
         yield from (MARGIN + row for row in rows)
         yield f'{MARGIN}""",'
-        yield from (f"{MARGIN}{each}," for each in keywords)
-        yield ")"
 
     def _params(self, signature: Signature, strings: dict[str, str], *, in_class: bool) -> list[str]:
         """Returns what stands between the parentheses; ``strings`` receives the types of keywords."""
