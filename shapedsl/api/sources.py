@@ -155,21 +155,40 @@ def carried_spec(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | No
     """Returns what `spec_of` does; an entry point of ours obeys the spec wherever it lies, and warns of nothing."""
     from ..frontends.annotated import read_callable
     from ..targets.ignored import warn_if_ignored
+    from .overrides import overridden
 
     attached = getattr(plain_function(target), SPEC_ATTRIBUTE, None)
     report = Report()
     signature = read_callable(target, report)
     if isinstance(attached, Spec):
         return attached if signature is None else _unified(attached, signature, report)
+    over = overridden(target, _own, report)
+    if over is not None:
+        signature = over.signature
     if signature is not None:
         pipeline.resolve(signature, report)
     report.raise_errors()
     if signature is None and carries_torch_spec(target):
         return from_torch(plain_function(target)._dynamic_spec)
-    if warn_ignored:
+    if warn_ignored and over is not None:
+        over.tell(report)
+    elif warn_ignored:
         warn_if_ignored(target, signature, report)
     warn(report)
     return None if signature is None else Spec(signature, report.diagnostics)
+
+
+def _own(function: Callable[..., Any], report: Report) -> Signature | None:
+    """Returns what stands on ``function`` itself, wherever it came from."""
+    from ..frontends.annotated import read_callable
+
+    attached = getattr(function, SPEC_ATTRIBUTE, None)
+    signature = read_callable(function, report)
+    if isinstance(attached, Spec):
+        return attached.signature if signature is None else _unified(attached, signature, report).signature
+    if signature is None and carries_torch_spec(function):
+        return from_torch(plain_function(function)._dynamic_spec).signature
+    return signature
 
 
 def _unified(first: Spec, second: Signature, report: Report) -> Spec:

@@ -50,6 +50,21 @@ def read_callable(target: Any, report: Report) -> Signature | None:
     return read_raw(raw, _namespace(raw, function), Places(function), report)
 
 
+def bare_signature(target: Any) -> Signature | None:
+    """Returns the signature of a callable of which nothing was said; None if it has none, as builtins have none."""
+    unwrapped = unwrap(target)
+    if unwrapped is None:
+        return None
+    raw, function = unwrapped
+    places = Places(function)
+    params = [
+        Param(p.name, AnyType(), p.kind, p.default, places.parameter(p.name, p.name).span(0, len(p.name)))
+        for p in raw.parameters
+    ]
+    at = whole(places.function(raw.name.rpartition(".")[2]))
+    return Signature(raw.name, tuple(params), receiver=raw.receiver, span=at)
+
+
 def _namespace(raw: RawCallable, function: FunctionType) -> Namespace:
     """Returns what the string annotations of ``function`` are evaluated in."""
     facts = [facts for facts in (raw.facts, None if raw.shared is None else raw.shared.facts) if facts is not None]
@@ -323,4 +338,4 @@ def _hint(clauses: list[Clause], hints: Mapping[str, Const], params: tuple[Param
 
 _NOTHING = object()
 
-__all__ = ["read_callable", "read_raw", "sizes_of"]
+__all__ = ["bare_signature", "read_callable", "read_raw", "sizes_of"]
