@@ -170,6 +170,13 @@ def read_stub(source: Source, report: Report) -> Module:
     return read(source, report)
 
 
+def write_stub(module: Module, report: Report) -> str:
+    """IR → the text of a stub, without its last newline; ``report`` receives what Python cannot spell."""
+    from .ir.write_pyi import write_pyi
+
+    return write_pyi(module, report).rstrip("\n")
+
+
 def write_text(module: Module) -> str:
     """IR → canonical ``.shapes`` text, without its last newline."""
     from .ir.write import write_module
@@ -497,5 +504,6 @@ __all__ = [
     "source_json",
     "source_text",
     "static_sizes",
+    "write_stub",
     "write_text",
 ]

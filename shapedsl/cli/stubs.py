@@ -1,40 +1,52 @@
-"""``shapedsl stubs``: the specs of stubs and annotated Python files, as ``.shapes`` text."""
+"""``shapedsl stubs``: the specs of stubs and annotated Python files, as ``.shapes`` text; and the way back."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
 from .. import pipeline
 from ..diagnostics import Report
-from .common import fail, read_source, refusal, say, show
-
-if TYPE_CHECKING:
-    pass
+from ..ir import Module
+from .common import const_option, fail, read_source, refusal, say, show
 
 
 @click.command("stubs", short_help="Read specs from .pyi stubs and annotated Python files.")
-@click.argument("files", metavar="FILE.pyi...", nargs=-1, required=True, type=click.Path(allow_dash=True))
-def command(files: tuple[str, ...]) -> None:
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option("--to", "target", type=click.Choice(("shapes", "pyi")), default="shapes", help="What is written.")
+@const_option
+def command(files: tuple[str, ...], target: str, consts: Mapping[str, int]) -> None:
     """Print the specs that stubs and annotated Python files state. They are read, and nothing is imported.
 
     \b
     shapedsl stubs net.pyi                  its specs, as .shapes text
+    shapedsl stubs --to pyi net.shapes      a stub that says the same
 
     Exit codes: 0, or 1 if a file has errors; 2 misuse.
     """
     report = Report()
     for name in files:
-        source = read_source(name, report)
-        if source is None:
-            continue
-        module = pipeline.read_stub(source, report)
-        for signature in module:
-            pipeline.resolve(signature, report)
-        say(pipeline.write_text(module))
+        module = _read(name, consts, report)
+        if module is not None:
+            say(pipeline.write_text(module) if target == "shapes" else pipeline.write_stub(module, report))
     show(report, err=True)
     fail(refusal(report.errors) if report.errors else 0)
+
+
+def _read(name: str, consts: Mapping[str, int], report: Report) -> Module | None:
+    """Returns the specs of a file: of a ``.shapes`` file as `load` reads it, else of a stub; standard input is a stub."""
+    source = read_source(name, report)
+    if source is None:
+        return None
+    if name.endswith(".shapes"):
+        module = pipeline.read(source, report, consts=consts, base=Path(name).parent)
+    else:
+        module = pipeline.read_stub(source, report)
+    for signature in module:
+        pipeline.resolve(signature, report)
+    return module
 
 
 __all__ = ["command"]
