@@ -10,7 +10,7 @@ import click
 from .. import pipeline
 from ..diagnostics import Report
 from ..ir import Module
-from .common import const_option, fail, read_source, refusal, say, show
+from .common import STANDARD_INPUT, const_option, fail, read_source, refusal, say, show
 
 
 @click.command("stubs", short_help="Read specs from .pyi stubs and annotated Python files.")
@@ -23,25 +23,28 @@ def command(files: tuple[str, ...], target: str, consts: Mapping[str, int]) -> N
     \b
     shapedsl stubs net.pyi                  its specs, as .shapes text
     shapedsl stubs --to pyi net.shapes      a stub that says the same
+    shapedsl stubs --to pyi - < net.shapes  the same, of standard input
 
     Exit codes: 0, or 1 if a file has errors; 2 misuse.
     """
     report = Report()
     for name in files:
-        module = _read(name, consts, report)
+        text = name.endswith(".shapes") or (name == STANDARD_INPUT and target == "pyi")
+        module = _read(name, text, consts, report)
         if module is not None:
             say(pipeline.write_text(module) if target == "shapes" else pipeline.write_stub(module, report))
     show(report, err=True)
     fail(refusal(report.errors) if report.errors else 0)
 
 
-def _read(name: str, consts: Mapping[str, int], report: Report) -> Module | None:
-    """Returns the specs of a file: of a ``.shapes`` file as `load` reads it, else of a stub; standard input is a stub."""
+def _read(name: str, text: bool, consts: Mapping[str, int], report: Report) -> Module | None:
+    """Returns the specs of a file, of a stub unless it is ``.shapes`` text."""
     source = read_source(name, report)
     if source is None:
         return None
-    if name.endswith(".shapes"):
-        module = pipeline.read(source, report, consts=consts, base=Path(name).parent)
+    if text:
+        base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
+        module = pipeline.read(source, report, consts=consts, base=base)
     else:
         module = pipeline.read_stub(source, report)
     for signature in module:

@@ -7,8 +7,14 @@ that a stub and the function it describes give the same spec.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from ...diagnostics import Report, Source
 from ...ir import Module
+
+# The first line of a stub that was written from specs whose names begin with their module's.
+_MODULE = re.compile(r"# shapedsl: module ([\w.]+)\s*$", re.MULTILINE)
 
 
 def read_stub(source: Source, report: Report) -> Module:
@@ -25,7 +31,11 @@ def read_stub(source: Source, report: Report) -> Module:
         return Module(())
     from .functions import read_functions
 
-    return read_functions(tree, report)
+    module = read_functions(tree, report)
+    within = _MODULE.match(source.text)
+    if within is None:
+        return module
+    return Module(tuple([replace(each, name=f"{within[1]}.{each.name}") for each in module]))
 
 
 __all__ = ["read_stub"]
