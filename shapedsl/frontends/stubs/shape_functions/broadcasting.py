@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 
 from .answers import Refused, Stop
 from .logic import equal
 from .values import Block, Unknown, Value, has_blocks, text
 
 Shape = tuple[Value, ...]
-_ABSENT = object()
 
 
 def broadcast(left: Shape, right: Shape) -> Shape:
@@ -26,13 +24,10 @@ def broadcast(left: Shape, right: Shape) -> Shape:
         Refused: There is none.
         Stop: The sizes do not decide it.
     """
-    found: list[Value] = []
-    for first, second in zip_longest(reversed(left), reversed(right), fillvalue=_ABSENT):
-        if first is _ABSENT or second is _ABSENT:
-            found.append(second if first is _ABSENT else first)
-        else:
-            found.append(_aligned(first, second, left, right))
-    return tuple(reversed(found))
+    shared = min(len(left), len(right))
+    longer = left if len(left) > shared else right
+    aligned = [_aligned(left[-place], right[-place], left, right) for place in range(shared, 0, -1)]
+    return (*longer[: len(longer) - shared], *aligned)
 
 
 def broadcast_all(shapes: Iterable[Shape]) -> Shape:

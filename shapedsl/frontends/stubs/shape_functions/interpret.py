@@ -117,7 +117,9 @@ class Machine:
         if function is None:
             builtin = self._library.builtin(name)
             if builtin is None:
-                raise Stop(f"there is no shape function `{name}`")
+                raise Stop(
+                    f"there is no shape function `{name}`" + (f": {fault}" if (fault := self._library.fault) else "")
+                )
             try:
                 return builtin(self, *args, **keywords)
             except TypeError as error:
@@ -128,7 +130,7 @@ class Machine:
             raise Stop(f"its calls nest deeper than {DEEPEST}")
         self._depth += 1
         try:
-            return self._run(list(function.body), self._bind(function, args, keywords))
+            return self._run(function.body, self._bind(function, args, keywords))
         finally:
             self._depth -= 1
 
@@ -144,26 +146,28 @@ class Machine:
                 scope[parameter.name] = self.evaluate(parameter.default, {})
         return scope
 
-    def _run(self, statements: list[Statement], scope: Scope) -> Value:
+    def _run(self, statements: tuple[Statement, ...], scope: Scope) -> Value:
         """Returns what the first ``return`` among ``statements`` returns."""
-        while statements:
+        for place, statement in enumerate(statements):
             self.work()
-            statement = statements.pop(0)
             match statement:
                 case Return(value=value):
                     return self.evaluate(value, scope)
                 case Assign(targets=targets, unpacks=unpacks, value=value):
                     self._assign(targets, unpacks, self.evaluate(value, scope), scope)
-                case If(test=test, text=written, then=then, otherwise=otherwise):
-                    decided = truth(self.evaluate(test, scope))
-                    if isinstance(decided, Undecided):
-                        return self._both(
-                            f"`if {written}`: {decided.reason}",
-                            lambda: self._run([*then, *statements], dict(scope)),
-                            lambda: self._run([*otherwise, *statements], dict(scope)),
-                        )
-                    statements = [*(then if decided else otherwise), *statements]
+                case If():
+                    return self._branch(statement, statements[place + 1 :], scope)
         raise Stop("it ends without a `return`")
+
+    def _branch(self, node: If, behind: tuple[Statement, ...], scope: Scope) -> Value:
+        decided = truth(self.evaluate(node.test, scope))
+        if isinstance(decided, Undecided):
+            return self._both(
+                f"`if {node.text}`: {decided.reason}",
+                lambda: self._run((*node.then, *behind), dict(scope)),
+                lambda: self._run((*node.otherwise, *behind), dict(scope)),
+            )
+        return self._run((*(node.then if decided else node.otherwise), *behind), scope)
 
     def _both(self, why: str, first: Callable[[], Value], second: Callable[[], Value]) -> Value:
         """Returns what both ways agree on."""
@@ -203,10 +207,10 @@ class Machine:
             case Display(items=items):
                 return self._spread(items, scope)
             case Unary(op=op, operand=operand):
-                value = self.evaluate(operand, scope)
+                operated = self.evaluate(operand, scope)
                 if op == "not":
-                    return negate(truth(value))
-                return arithmetic("*", value, -1 if op == "-" else 1)
+                    return negate(truth(operated))
+                return arithmetic("*", operated, -1 if op == "-" else 1)
             case Binary(op=op, left=left, right=right):
                 return self._binary(op, self.evaluate(left, scope), self.evaluate(right, scope))
             case Logic(op=op, left=left, right=right):

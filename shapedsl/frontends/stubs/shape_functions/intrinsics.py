@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from . import sums
 from .answers import Refused, Stop
 from .broadcasting import broadcast, gufunc_broadcast
+from .indexing import index_shape
 from .logic import truth
 from .pythons import sequence, total
 from .sums import Number, Sum
@@ -164,4 +165,5 @@ INTRINSICS: Final[dict[str, Builtin]] = {
     "dsl._gufunc_broadcast": _gufunc_broadcast,
     "gufunc_broadcast": _gufunc_broadcast,
     "broadcast": _broadcast,
+    "index_shape": index_shape,
 }

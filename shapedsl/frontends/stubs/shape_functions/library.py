@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ....diagnostics import Report, Source
 from .answers import Evaluated, Invalid, NotEvaluated, Outcome, Refused, Stop
+from .einops import EINOPS
 from .interpret import Machine
 from .intrinsics import INTRINSICS
 from .pythons import PYTHON
@@ -17,6 +20,8 @@ from .values import Argument, Builtin, Value, give_back, take_in
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    from ..tree import Tree
 
 _PACKAGE: Final = "shape_extensions."
 _TOO_DEEP: Final = "it nests too deeply"
@@ -40,8 +45,14 @@ class ShapeFunctions:
     Invalid(message='a scalar has no half')
     """
 
-    def __init__(self, module: cst.Module | None = None) -> None:
-        """Reads no function yet: each is translated when it is first called."""
+    def __init__(self, module: cst.Module | None = None, fault: str = "") -> None:
+        """Reads no function yet: each is translated when it is first called.
+
+        Args:
+            module: The file; None for the intrinsics alone.
+            fault: Why there is no file, for the reasons of what cannot be evaluated.
+        """
+        self.fault = fault
         self._reader = None if module is None else Reader(module)
         self._definitions = {} if self._reader is None else dict(self._reader.functions())
         self._imports = {} if self._reader is None else self._reader.imports()
@@ -119,7 +130,7 @@ class ShapeFunctions:
 
     def builtin(self, path: str) -> Builtin | None:
         """Returns what is not of the file: an intrinsic, or a function of Python."""
-        return INTRINSICS.get(path) or PYTHON.get(path)
+        return INTRINSICS.get(path) or EINOPS.get(path) or PYTHON.get(path)
 
 
 if TYPE_CHECKING:
@@ -128,16 +139,26 @@ if TYPE_CHECKING:
     _Call = Callable[[tuple[Value, ...], Mapping[str, Value]], Value]
 
 
-def load_shape_functions(source: Source | str, report: Report | None = None) -> ShapeFunctions:
+def load_shape_functions(source: Source | Tree | Path | str, report: Report | None = None) -> ShapeFunctions:
     """Returns the shape functions of a file; those of an unreadable one are none.
 
     Args:
-        source: The file, or its text.
+        source: The file, its path (read once while it stays as it is), its tree, or its text.
         report: Receives why the file cannot be read.
     """
     from ..tree import parse
 
+    if isinstance(source, Path):
+        try:
+            return _of_path(source, source.stat().st_mtime_ns)
+        except (OSError, UnicodeError) as error:
+            return ShapeFunctions(fault=f"{source} cannot be read: {error}")
     if isinstance(source, str):
         source = Source("<shape functions>", source)
-    tree = parse(source, Report() if report is None else report)
-    return ShapeFunctions(None if tree is None else tree.module)
+    tree = parse(source, Report() if report is None else report) if isinstance(source, Source) else source
+    return ShapeFunctions(fault="the file is no Python") if tree is None else ShapeFunctions(tree.module)
+
+
+@lru_cache(maxsize=8)
+def _of_path(path: Path, _changed: int) -> ShapeFunctions:
+    return load_shape_functions(Source(str(path), path.read_text(encoding="utf-8")))

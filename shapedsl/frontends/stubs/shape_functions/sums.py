@@ -144,7 +144,10 @@ def multiply(left: Number, right: Number) -> Number:
 
 def multiply_all(numbers: Sequence[Number]) -> Number:
     """Returns the product of ``numbers``; of none, 1."""
-    return reduce(multiply, numbers, 1)
+    result: Number = 1
+    for number in numbers:
+        result = multiply(result, number)
+    return result
 
 
 def floor_divide(left: Number, right: Number) -> Number:
@@ -236,17 +239,14 @@ def is_ranked(number: Number) -> bool:
 
 def only_length(number: Number) -> tuple[str, int] | None:
     """Returns (S, c) if a number is ``len(*S) + c``, else None."""
-    match number:
-        case Sum(terms=((((Atom(kind="length", name=name),), 1)), *rest)):
-            match rest:
-                case []:
-                    return name, 0
-                case [((), constant)]:
-                    return name, constant
-                case _:
-                    return None
-        case _:
-            return None
+    if not isinstance(number, Sum):
+        return None
+    (monomial, factor), *rest = number.terms
+    if len(monomial) != 1 or monomial[0].kind != "length" or factor != 1:
+        return None
+    if not rest:
+        return monomial[0].name, 0
+    return (monomial[0].name, rest[0][1]) if len(rest) == 1 and not rest[0][0] else None
 
 
 def from_size(size: Size) -> Number:

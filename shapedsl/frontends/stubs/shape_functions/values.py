@@ -87,11 +87,36 @@ class IndexTensor:
 
 
 Value: TypeAlias = (
-    "int | str | None | Sum | Unknown | Block | Span | Undecided | SymbolicRange | Slice | IndexTensor"
-    " | Mapping[str, Value] | tuple[Value, ...]"
+    int
+    | str
+    | Sum
+    | Unknown
+    | Block
+    | Span
+    | Undecided
+    | SymbolicRange
+    | Slice
+    | IndexTensor
+    | Mapping[str, "Value"]
+    | tuple["Value", ...]
+    | None
 )
 Argument: TypeAlias = (
-    "int | str | None | Dim | Unknown | Slice | IndexTensor | Mapping[str, Argument] | Sequence[Argument]"
+    int
+    | str
+    | Const
+    | Var
+    | Apply
+    | Variadic
+    | Static
+    | Ellipsis
+    | Fresh
+    | Unknown
+    | Slice
+    | IndexTensor
+    | Mapping[str, "Argument"]
+    | Sequence["Argument"]
+    | None
 )
 
 
@@ -240,4 +265,4 @@ def join(left: Value, right: Value) -> Value:
     raise Stop(f"it would be {text(left)} or {text(right)}")
 
 
-Builtin: TypeAlias = "Callable[..., Value]"
+Builtin: TypeAlias = Callable[..., Value]
