@@ -44,6 +44,7 @@ CODES: Final[dict[str, str]] = {
     "ignored-metadata": "annotation metadata that does not parse as shapes",
     "unresolved-annotation": "an annotation could not be resolved",
     "inexpressible": "another notation says what this language cannot",
+    "unknown-dialect": "a stub is written for another version of its notation than the one that is read",
     # meaning
     "contradiction": "no shape satisfies the spec",
     "negative-dim": "a dim is negative for every size",

@@ -15,18 +15,28 @@ from ..annotated.namespace import Unknown
 from ..annotated.read import read_raw
 from .interpret import Interpreter, UninterpretedError
 from .places import StubPlaces, source_in
+from .pyrefly_functions import Dialect, dialect_of
 from .scope import Aliased, Binding, Defined, Imported, Scope, parameters_of
 from .tree import Tree
 
 
 @dataclass(slots=True)
-class _Found:
-    """A function where it stands."""
+class Found:
+    """A function where it stands.
+
+    Attributes:
+        name: With the classes that it stands in.
+        node: The function.
+        scope: The names around its annotations.
+        decorators: Those of its class.
+        owner: Its class.
+    """
 
     name: str
     node: cst.FunctionDef
     scope: Scope
     decorators: Sequence[cst.Decorator] = field(default=())
+    owner: cst.ClassDef | None = None
 
 
 def read_functions(tree: Tree, report: Report) -> Module:
@@ -36,11 +46,13 @@ def read_functions(tree: Tree, report: Report) -> Module:
         tree: The file.
         report: Receives what is wrong with each.
     """
-    scope = Scope(_names(tree.module.body))
+    scope = Scope(names_of(tree.module.body))
+    dialect = dialect_of(tree, scope, report)
     signatures: list[Signature] = []
     counts: dict[str, int] = {}
     for found in _functions(tree.module.body, scope, "", ()):
-        signature = _Function(tree, found, report).signature()
+        spoken = dialect if dialect is not None and dialect.mine(found) else None
+        signature = _Function(tree, found, report, spoken).signature()
         if signature is not None:
             counts[found.name] = counts.get(found.name, 0) + 1
             signatures.append(replace(signature, index=counts[found.name]))
@@ -64,7 +76,7 @@ def _statements(body: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
                 yield statement
 
 
-def _names(body: Sequence[cst.CSTNode]) -> dict[str, Binding]:
+def names_of(body: Sequence[cst.CSTNode]) -> dict[str, Binding]:
     """Returns what the statements of a block bind."""
     names: dict[str, Binding] = {}
     for statement in _statements(body):
@@ -98,15 +110,19 @@ def _bound(alias: cst.ImportAlias) -> str:
 
 
 def _functions(
-    body: Sequence[cst.CSTNode], scope: Scope, prefix: str, decorators: Sequence[cst.Decorator]
-) -> Iterator[_Found]:
+    body: Sequence[cst.CSTNode],
+    scope: Scope,
+    prefix: str,
+    decorators: Sequence[cst.Decorator],
+    owner: cst.ClassDef | None = None,
+) -> Iterator[Found]:
     for statement in _statements(body):
         match statement:
             case cst.FunctionDef(name=name, type_parameters=params):
-                yield _Found(prefix + name.value, statement, scope.inside(parameters_of(params)), decorators)
+                yield Found(prefix + name.value, statement, scope.inside(parameters_of(params)), decorators, owner)
             case cst.ClassDef(name=name, type_parameters=params, body=block):
-                inner = scope.inside({**parameters_of(params), **_names(block.body)})
-                yield from _functions(block.body, inner, f"{prefix}{name.value}.", statement.decorators)
+                inner = scope.inside({**parameters_of(params), **names_of(block.body)})
+                yield from _functions(block.body, inner, f"{prefix}{name.value}.", statement.decorators, statement)
             case _:
                 pass
 
@@ -114,22 +130,30 @@ def _functions(
 class _Function:
     """One function being read."""
 
-    def __init__(self, tree: Tree, found: _Found, report: Report) -> None:
+    def __init__(self, tree: Tree, found: Found, report: Report, dialect: Dialect | None) -> None:
         self._tree = tree
         self._found = found
         self._report = report
-        self._interpreter = Interpreter(found.scope, self._source_of)
+        self._dialect = dialect
+        if dialect is None:
+            self._interpreter = Interpreter(found.scope, self._source_of)
+        else:
+            self._interpreter = dialect.interpreter(found, self._source_of)
 
     def signature(self) -> Signature | None:
         node = self._found.node
         parameters, annotations = self._parameters()
+        facts = self._facts()
+        if self._dialect is not None:
+            self._dialect.receiver(self._found, annotations)
+            facts = self._dialect.facts(self._found, facts)
         receiver = None
         if "." in self._found.name and parameters and parameters[0].name in ("self", "cls"):
             first = parameters[0].name
             if first not in annotations:
                 receiver = first
                 del parameters[0]
-        raw = RawCallable(self._found.name, tuple(parameters), receiver, annotations, self._facts())
+        raw = RawCallable(self._found.name, tuple(parameters), receiver, annotations, facts)
         return read_raw(raw, self._interpreter, StubPlaces(self._tree, node, self._found.decorators), self._report)
 
     def _source_of(self, node: cst.CSTNode, text: str) -> Source:
@@ -198,4 +222,4 @@ class _Function:
 _SHAPES = {"shapedsl.shapes", "shapedsl.annotations.shapes", "shapedsl.decorators.shapes"}
 _WHERE = {"shapedsl.where", "shapedsl.annotations.where", "shapedsl.decorators.where"}
 
-__all__ = ["read_functions"]
+__all__ = ["Found", "names_of", "read_functions"]

@@ -1,0 +1,324 @@
+"""Pyrefly's native dialect: shapes in type parameters, ``def mm[N: IntVar, K: IntVar](x: Tensor[[N, K]]) -> …``.
+
+Its annotations become what our own spellings give, and are then read as those are; what else a file holds is
+left to `interpret`. A return type is a claim: where the stub leaves it open, for the rank is not known or a flag
+has no one value, it claims less, and a note says what and why. Nothing is made up from defaults.
+
+================================  ==============================================================
+``Tensor[[N + 1, *S]]``           ``Tensor[N + 1, *S]``; see `pyrefly_dims`
+``Tensor[Shape]``                 ``Tensor[*Shape]``
+``Int[N]``, ``n: N`` of ``Int``   ``Scalar[N]``
+``IntTuple[2, N]``                ``(Scalar[2], Scalar[N])``
+``Shape``, ``Flag``, ``Index``    ``_``
+``MapIntTuples[lambda S: …]``     ``[Tensor, ...]``, or a tuple if the shapes are known
+``Self`` in a tensor class        ``Tensor[*Shape]`` of that class
+``A | B`` with shapes             ``_``, with a note: the language has ``T | None`` only
+================================  ==============================================================
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import libcst as cst
+
+from ...diagnostics import Report, Severity, Source
+from ...ir import Dim, Variadic
+from ...ir.write_sizes import write_dim
+from ...surface.forms import Form, Scalar, Tensor
+from ...surface.symbols import Symbol
+from .interpret import Interpreter, UninterpretedError
+from .known import foreign
+from .pyrefly_dims import Dims, NotReadError, code
+from .pyrefly_names import Alias, Class, Given, Kind, Names, Parameter, members
+from .tree import Tree
+
+_NOT_MINE: Final = object()
+_STATIC: Final = foreign("shape_extensions.Static")  # says nothing of shapes
+_DEEPEST: Final = 40
+_SAYING: Final = frozenset(
+    {"Int", "IntTuple", "IntTuples", "IntTupleOrList", "IntListLiteral", "MapIntTuples", "RegularNestedList", "Index"}
+)
+
+
+class PyreflyInterpreter(Interpreter):
+    """Interprets annotations in which the dialect may stand."""
+
+    def __init__(
+        self,
+        names: Names,
+        source_of: Callable[[cst.CSTNode, str], Source],
+        unsaid: Callable[[cst.CSTNode, str], None],
+        own: Form | None = None,
+    ) -> None:
+        """Args:
+        names: The names around the annotation.
+        source_of: Makes the source of a text that stands in a node.
+        unsaid: Is told what of an annotation is not read, and why.
+        own: What ``Self`` is, in a tensor class.
+        """
+        super().__init__(names.scope, source_of)
+        self.names = names
+        self._unsaid = unsaid
+        self._own = own
+        self._dims = Dims(names, unsaid)
+
+    def value(self, node: cst.BaseExpression) -> Any:
+        """Returns what an expression stands for, in the dialect or else in Python."""
+        try:
+            said = self._said(node)
+        except NotReadError as error:
+            self._unsaid(node, str(error))
+            return _STATIC
+        return super().value(node) if said is _NOT_MINE else said
+
+    def _said(self, node: cst.BaseExpression) -> Any:
+        match node:
+            case cst.Name() | cst.Attribute():
+                return self._named(node)
+            case cst.Subscript():
+                return self._subscripted(node)
+            case cst.BinaryOperation(operator=cst.BitOr()):
+                return self._union(node)
+            case _:
+                return _NOT_MINE
+
+    def _other(self, names: Names) -> PyreflyInterpreter:
+        return PyreflyInterpreter(names, self._source_of, self._unsaid, self._own)
+
+    # ------------------------------------------------------------------------------- names
+
+    def _named(self, node: cst.Name | cst.Attribute) -> Any:
+        if self.names.is_tensor(node):
+            return Tensor
+        match self.names.marker(node):
+            case None:
+                pass
+            case "Int":
+                return Scalar
+            case _:
+                return _STATIC
+        match self.names.meaning(node):
+            case Parameter() as parameter:
+                return self._parameter(node, parameter)
+            case Given(node=inner, names=names):
+                return self._other(names).value(inner)
+            case Alias(value=value, params=params, names=names) if names.depth < _DEEPEST:
+                return self._other(_filled(names, params, (), self.names)).value(value)
+            case "typing.Self" | "typing_extensions.Self" if self._own is not None:
+                return self._own
+            case _:
+                return _NOT_MINE
+
+    def _parameter(self, node: cst.BaseExpression, parameter: Parameter) -> Any:
+        match parameter.kind:
+            case Kind.SIZE | Kind.INT:
+                return Scalar[Symbol(parameter.name)]
+            case Kind.MAYBE_INT:
+                return typing.Optional[Scalar[Symbol(parameter.name)]]  # noqa: UP007, UP045  # objects, not classes
+            case Kind.SHAPE | Kind.SHAPES:
+                raise NotReadError(f"`{parameter.name}` is {parameter.kind.value} as a value, ints whose number is open")
+            case Kind.INDEX:
+                raise NotReadError(f"`{parameter.name}` is an index, which the language has no type for")
+            case Kind.FLAG | Kind.OTHER:
+                return _STATIC if isinstance(node, cst.Name) else _NOT_MINE
+
+    # --------------------------------------------------------------------------- subscripts
+
+    def _subscripted(self, node: cst.Subscript) -> Any:
+        head = node.value
+        items = [item.slice.value for item in node.slice if isinstance(item.slice, cst.Index)]
+        if len(items) != len(node.slice):
+            return _NOT_MINE
+        if self.names.is_tensor(head):
+            return self._tensor(node, items)
+        marker = self.names.marker(head)
+        if marker is not None:
+            return self._marked(node, marker, items)
+        if code(head).rpartition(".")[2] == "Unpack" and len(items) == 1:
+            return self._unpacked(items[0])
+        match self.names.meaning(head):
+            case Alias(value=value, params=params, names=names) if params is not None and names.depth < _DEEPEST:
+                return self._other(_filled(names, params, items, self.names)).value(value)
+            case Class(node=definition, names=names) if names.depth < _DEEPEST:
+                return self._class(node, definition, names, items)
+            case _:
+                return _NOT_MINE
+
+    def _tensor(self, node: cst.Subscript, items: Sequence[cst.BaseExpression]) -> Any:
+        if len(items) != 1 or isinstance(self.names.meaning(items[0]), Parameter) and not self._is_shape(items[0]):
+            raise NotReadError(
+                f"`{code(node)}` is not how Pyrefly 1.4 writes a shape, `Tensor[[…]]`; it is read as a tensor of any shape"
+            )
+        return self._form(self._dims.shape, items[0])
+
+    def _is_shape(self, node: cst.BaseExpression) -> bool:
+        found = self.names.meaning(node)
+        return isinstance(found, Parameter) and found.kind is Kind.SHAPE
+
+    def _form(self, shape: Callable[[cst.BaseExpression], tuple[Dim, ...] | None], node: cst.BaseExpression) -> Form:
+        """Returns ``Tensor[…]``; bare, with a note, if the shape is not read."""
+        try:
+            return tensor_of(shape(node))
+        except NotReadError as error:
+            self._unsaid(node, f"{error}; the tensor is of any shape")
+            return Tensor
+
+    def _marked(self, node: cst.Subscript, marker: str, items: Sequence[cst.BaseExpression]) -> Any:
+        match marker:
+            case "Int" if len(items) == 1:
+                try:
+                    size = self._dims.size(items[0])
+                except NotReadError as error:
+                    raise NotReadError(f"{error}; it is any int") from None
+                return Scalar[Symbol(write_dim(size))]
+            case "IntTuple" | "IntTupleOrList" | "IntListLiteral":
+                return self._ints(node)
+            case "MapIntTuples" if len(items) == 2:
+                return self._mapped(items[0], items[1])
+            case "Shaped" if len(items) == 2:
+                return typing.Annotated[self.value(items[0]), self.value(items[1])]
+            case "RegularNestedList":
+                raise NotReadError(f"`{code(node)}` is nested lists, whose lengths the language has no type for")
+            case _:
+                return _STATIC
+
+    def _ints(self, node: cst.Subscript) -> Any:
+        dims = self._dims.shape(node)
+        if dims is None:
+            return _STATIC
+        texts = [write_dim(dim) for dim in dims]
+        if any(text.startswith(("*", "...")) for text in texts):
+            raise NotReadError(f"`{code(node)}` is ints whose number is open")
+        return tuple[tuple(Scalar[Symbol(text)] for text in texts)]  # type: ignore[misc]  # objects, not classes
+
+    # ------------------------------------------------------------------------------ several
+
+    def _mapped(self, function: cst.BaseExpression, source: cst.BaseExpression) -> Any:
+        """Reads ``MapIntTuples[lambda S: Tensor[S], shapes]``: a tuple of tensors if the shapes are known."""
+        match function:
+            case cst.Lambda(
+                params=cst.Parameters(params=[cst.Param(name=cst.Name(value=name))]),
+                body=cst.Subscript(value=head, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=used)))]),
+            ) if name == used and self.names.is_tensor(head):
+                pass
+            case _:
+                raise NotReadError(f"`{code(function)}` makes no tensors")
+        try:
+            shapes = self._shapes(source)
+        except NotReadError as error:
+            self._unsaid(source, f"{error}; the tensors are of any shape")
+            return typing.List[Tensor]  # type: ignore[valid-type]  # noqa: UP006  # an object, no class
+        return tuple[tuple(map(tensor_of, shapes))]  # type: ignore[misc]
+
+    def _shapes(self, source: cst.BaseExpression) -> Sequence[tuple[Dim, ...] | None]:
+        match source:
+            case cst.Subscript(value=cst.Name(value="tuple"), slice=items):
+                return [self._dims.shape(item.slice.value) for item in items if isinstance(item.slice, cst.Index)]
+            case cst.Call():
+                found = self._dims.call(source)
+                if isinstance(found, tuple) and all(isinstance(shape, tuple) for shape in found):
+                    return found
+                raise NotReadError(f"`{code(source)}` gives no shapes")
+            case _:
+                raise NotReadError(f"`{code(source)}` is any number of shapes")
+
+    def _unpacked(self, node: cst.BaseExpression) -> Any:
+        """Reads ``*args: Unpack[MapIntTuples[…]]``: of each argument is said what is said of all."""
+        if isinstance(node, cst.Subscript) and self.names.marker(node.value) == "MapIntTuples":
+            self._unsaid(node, f"`{code(node)}` is any number of shapes; the tensors are of any shape")
+            return Tensor
+        return _NOT_MINE
+
+    def _class(
+        self, node: cst.Subscript, definition: cst.ClassDef, names: Names, items: Sequence[cst.BaseExpression]
+    ) -> Any:
+        """Reads a class with shapes for parameters: a tuple of tensors by what it derives from."""
+        params = names.parameters(definition)
+        if not any(row.kind not in (Kind.OTHER, Kind.FLAG) for row in params):
+            return _NOT_MINE
+        inner = _filled(names, definition.type_parameters, items, self.names)
+        for base in definition.bases:
+            match base.value:
+                case cst.Subscript(value=cst.Name(value="tuple")):
+                    return self._other(inner).value(base.value)
+                case _:
+                    pass
+        raise NotReadError(f"`{code(node)}` is no tensor; its shapes are not read")
+
+    def _union(self, node: cst.BinaryOperation) -> Any:
+        """Reads ``A | B``; static if shapes stand in one of several members beside None."""
+        rows = [(member, self.value(member)) for member in members(node)]
+        several = [value for _, value in rows if value is not None]
+        flat = [part for value in several for part in _flat(value) if part is not None and part is not type(None)]
+        if len(flat) > 1 and any(map(_speaks, flat)):
+            raise NotReadError(f"`{code(node)}`: one of several types, of which the language has only `T | None`")
+        return typing.Union[tuple(value for _, value in rows)]  # noqa: UP007  # objects, not classes
+
+
+def _flat(value: Any) -> Iterable[Any]:
+    return typing.get_args(value) if typing.get_origin(value) is typing.Union else (value,)
+
+
+def _speaks(value: Any) -> bool:
+    """Whether a type says something of a shape or a size."""
+    if isinstance(value, Form):
+        return value.items is not None
+    return any(map(_speaks, typing.get_args(value)))
+
+
+def _filled(
+    names: Names, params: cst.TypeParameters | None, items: Sequence[cst.BaseExpression], around: Names
+) -> Names:
+    """Returns the names in an alias or a class whose type parameters stand for ``items``; for a default, or anything."""
+    given: dict[str, Given] = {}
+    for index, each in enumerate(() if params is None else params.params):
+        default = getattr(each, "default", None)
+        if index < len(items):
+            given[each.param.name.value] = Given(items[index], around)
+        else:
+            given[each.param.name.value] = Given(default or cst.Name("Any"), names)
+    return names.within(names.scope, given)
+
+
+def tensor_of(dims: tuple[Dim, ...] | None) -> Form:
+    """Returns ``Tensor[…]`` with these dims; bare if they are not known."""
+    return Tensor if dims is None else Form("Tensor", tuple(Symbol(write_dim(dim)) for dim in dims))
+
+
+def own_tensor(owner: cst.ClassDef, names: Names) -> Form | None:
+    """Returns what ``Self`` is in a class: a tensor of the class's shape; None if the class is no tensor."""
+    if not names.is_tensor_class(owner):
+        return None
+    shapes = [row.name for row in names.parameters(owner) if row.kind is Kind.SHAPE]
+    return tensor_of((Variadic(shapes[0]),)) if shapes else Tensor
+
+
+def says_shapes(node: cst.CSTNode, names: Names, own: Form | None) -> bool:
+    """Whether an annotation says something of shapes in the dialect."""
+    match node:
+        case cst.Subscript(value=head) if names.is_tensor(head):
+            return True
+        case cst.Name() | cst.Attribute():
+            meaning = names.meaning(node)
+            if isinstance(meaning, Parameter):
+                return meaning.kind not in (Kind.FLAG, Kind.OTHER)
+            if meaning in ("typing.Self", "typing_extensions.Self"):
+                return own is not None
+            return names.marker(node) in _SAYING
+        case cst.Subscript(value=head, slice=items):
+            return says_shapes(head, names, own) or any(says_shapes(item, names, own) for item in items)
+        case _:
+            return any(says_shapes(child, names, own) for child in node.children)
+
+
+def note(report: Report, tree: Tree, around: cst.CSTNode, node: cst.CSTNode, message: str) -> None:
+    """Adds a note about a part of an annotation, at ``node``, or at ``around`` if that stands in another file."""
+    extent = tree.extent(node)
+    at = tree.span(node if extent != (0, 0) else around)
+    report.emit(Severity.NOTE, "inexpressible", message, at=at)
+
+
+__all__ = ["PyreflyInterpreter", "UninterpretedError", "note", "own_tensor", "says_shapes", "tensor_of"]

@@ -1,0 +1,119 @@
+"""The files around a stub of Pyrefly's: which version they are written for, and the modules beside it, by reading.
+
+A stub package keeps what its files share, its shape functions and named tuples, in modules of its own; they are
+looked for in the folders above the file, then on `sys.path`. Nothing is imported.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Final
+
+from ...diagnostics import Report, Source
+from .tree import Tree, parse
+
+VERSION: Final = "1.4"  # the one whose notation is read
+_HEADER: Final = re.compile(r"^#\s*shapedsl:\s*pyrefly\s+(\d+(?:\.\d+)*)\s*$", re.MULTILINE)
+_DISTRIBUTION: Final = re.compile(r"pyrefly_(?:torch_stubs|shape_extensions)-(\d+(?:\.\d+)*)[^/]*\.dist-info\Z")
+_HIGHEST: Final = 8  # folders above a file
+_LARGEST: Final = 4_000_000  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The version that a file is written for.
+
+    Attributes:
+        number: As it is written there.
+        told: Where it was found, for messages.
+    """
+
+    number: str
+    told: str
+
+    @property
+    def known(self) -> bool:
+        """Whether it is the one that is read."""
+        return self.number.split(".")[:2] == VERSION.split(".")
+
+
+class Files:
+    """The files around one stub."""
+
+    def __init__(self, own: Tree) -> None:
+        """Args:
+        own: The stub.
+        """
+        self.own = own
+        self._source = own.source
+
+    @cached_property
+    def _roots(self) -> list[Path]:
+        """The folders that packages may lie in: those above the file, the nearest first, then `sys.path`."""
+        path = Path(self._source.name)
+        above = list(path.absolute().parents)[:_HIGHEST] if path.suffix else []
+        return [*above, *(Path(entry) for entry in sys.path if entry)]
+
+    @cached_property
+    def version(self) -> Version | None:
+        """The version that the file says in a comment, ``# shapedsl: pyrefly 1.4``, or that is installed around it."""
+        said = _HEADER.search(self._source.text)
+        if said is not None:
+            return Version(said[1], "the file's comment")
+        for root in self._roots:
+            for entry in _entries(root):
+                found = _DISTRIBUTION.match(entry)
+                if found is not None:
+                    return Version(found[1], f"`{entry}`")
+        return None
+
+    def path(self, module: str) -> Path | None:
+        """Returns the stub of a module; None where there is none."""
+        top, *inner = module.split(".")
+        for root in self._roots:
+            for package in (f"{top}-stubs", top):
+                base = root.joinpath(package, *inner)
+                for path in (base.with_name(base.name + ".pyi"), base / "__init__.pyi"):
+                    if path.is_file():
+                        return path
+        return None
+
+    def tree(self, module: str) -> Tree | None:
+        """Returns the syntax tree of a module's stub; None where there is none, or it is no Python."""
+        path = self.path(module)
+        if path is None:
+            return None
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        return _tree(path, status.st_mtime_ns, status.st_size)
+
+
+def _entries(folder: Path) -> Iterator[str]:
+    try:
+        for entry in folder.iterdir():
+            if entry.name.startswith("pyrefly_"):
+                yield entry.name
+    except OSError:  # no folder, or not ours to read
+        return
+
+
+@lru_cache(maxsize=64)
+def _tree(path: Path, changed: int, size: int) -> Tree | None:
+    del changed  # a key of the cache
+    if size > _LARGEST:
+        return None
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return parse(Source(str(path), text), Report())
+
+
+__all__ = ["VERSION", "Files", "Version"]

@@ -1,0 +1,294 @@
+"""What names mean in Pyrefly's dialect: its markers, its kinds of type parameters, its tensors.
+
+Before: ``N: IntVar``, ``Shape: _Shape`` with ``type _Shape = IntTuple``, ``D = IntVar("D")``. After: `Parameter` rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, TypeAlias
+
+import libcst as cst
+
+from .pyrefly_files import Files
+from .scope import Aliased, Binding, Defined, Imported, Scope, TypeParam, parameters_of
+from .tree import Tree
+
+MODULE: Final = "shape_extensions"
+# What `shape_extensions` 1.4 has for annotations; another name of it belongs to another version.
+MARKERS: Final = frozenset(
+    "Elements Flag Index Int IntListLiteral IntTuple IntTupleOrList IntTuples IntVar MapIntTuples NamedInts"
+    " CaptureNamedInts ProxyMethod RegularNestedList Shaped".split()
+)
+FUNCTIONS: Final = frozenset(
+    "SymbolicArithExpr assert_shape assert_raises broadcast defines_assert_shape gufunc_broadcast index_shape"
+    " shape_vars static_jaxtyping type_shape_dsl_function dsl".split()
+)
+TENSORS: Final = frozenset(
+    {
+        "torch.Tensor",
+        "torch._tensor.Tensor",
+        "torch.nn.Parameter",
+        "torch.nn.parameter.Parameter",
+        "torch.nn.Buffer",
+        "torch.nn.parameter.Buffer",
+    }
+)
+_VARIABLES: Final = frozenset({f"{MODULE}.IntVar", "typing.TypeVar", "typing_extensions.TypeVar"})
+_DEEPEST: Final = 40  # aliases of aliases, bases of bases
+
+
+class Kind(Enum):
+    """What a type parameter stands for."""
+
+    SIZE = "a size"  # IntVar
+    INT = "an int"  # Int
+    MAYBE_INT = "an int or None"  # Int | None
+    SHAPE = "a shape"  # IntTuple
+    SHAPES = "several shapes"  # IntTuples
+    INDEX = "an index"
+    FLAG = "a flag"  # a value that the shape depends on
+    OTHER = "a type"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A type parameter.
+
+    Attributes:
+        name: Its name.
+        kind: What it stands for.
+        bound: What stands behind its colon.
+    """
+
+    name: str
+    kind: Kind
+    bound: cst.BaseExpression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a type parameter of an alias or a class stands for where that is used."""
+
+    node: cst.BaseExpression
+    names: Names
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name for an expression: ``type _TensorLike[Shape: IntTuple] = Tensor[Shape] | _Scalar``."""
+
+    name: str
+    value: cst.BaseExpression
+    params: cst.TypeParameters | None
+    names: Names
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of this file, or of one beside it."""
+
+    node: cst.ClassDef
+    names: Names
+
+
+Meaning: TypeAlias = "Parameter | Given | Alias | Class | str | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that stand around an annotation.
+
+    Attributes:
+        scope: Those of the file, the class and the function.
+        files: The files around it.
+        given: What type parameters stand for that are given already.
+        depth: How many names were looked through.
+    """
+
+    scope: Scope
+    files: Files
+    given: Mapping[str, Given] = field(default_factory=dict[str, Given])
+    depth: int = 0
+
+    def within(self, scope: Scope, given: Mapping[str, Given]) -> Names:
+        """Returns the names that stand around an alias or a class that one of these stands for."""
+        return Names(scope, self.files, given, self.depth + 1)
+
+    def meaning(self, node: cst.BaseExpression) -> Meaning:
+        """Returns what a name or an attribute stands for; a str is a dotted name of another module."""
+        if self.depth > _DEEPEST:
+            return None
+        match node:
+            case cst.Name(value=name):
+                if name in self.given:
+                    return self.given[name]
+                return self._bound(name, self.scope.find(name))
+            case cst.Attribute(value=base, attr=cst.Name(value=name)):
+                owner = self.meaning(base)
+                return self._qualified(f"{owner}.{name}") if isinstance(owner, str) else None
+            case _:
+                return None
+
+    def qualified(self, node: cst.BaseExpression) -> str | None:
+        """Returns the dotted name that a name or an attribute stands for; None if it is none of another module."""
+        match node:
+            case cst.Name(value=name):
+                binding = self.scope.find(name)
+                return binding.qualified if isinstance(binding, Imported) else None
+            case cst.Attribute(value=base, attr=cst.Name(value=name)):
+                owner = self.qualified(base)
+                return None if owner is None else f"{owner}.{name}"
+            case _:
+                return None
+
+    def marker(self, node: cst.BaseExpression) -> str | None:
+        """Returns which of `shape_extensions`' names an expression stands for: ``Int`` for ``_Int``."""
+        meaning = self.meaning(node)
+        for _ in range(_DEEPEST):  # `type _Shape = IntTuple`
+            if not isinstance(meaning, Alias) or meaning.params is not None:
+                break
+            meaning = meaning.names.meaning(meaning.value)
+        if isinstance(meaning, str):
+            module, _, name = meaning.rpartition(".")
+            if module in (MODULE, f"{MODULE}.dsl") and name in MARKERS:
+                return name
+        return None
+
+    def is_tensor(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression stands for torch's tensor class, or one that derives from it."""
+        meaning = self.meaning(node)
+        for _ in range(_DEEPEST):
+            if not isinstance(meaning, Alias) or meaning.params is not None:
+                break
+            meaning = meaning.names.meaning(meaning.value)
+        if isinstance(meaning, Class):
+            return meaning.names.is_tensor_class(meaning.node)
+        return isinstance(meaning, str) and meaning in TENSORS
+
+    def is_tensor_class(self, node: cst.ClassDef) -> bool:
+        """Whether a class is a tensor: it is called so and has a shape for its parameter, or derives from one."""
+        if node.name.value == "Tensor" and any(row.kind is Kind.SHAPE for row in self.parameters(node)):
+            return True
+        if self.depth > _DEEPEST:
+            return False
+        inner = self.within(self.scope, self.given)
+        return any(inner.is_tensor(_head(base.value)) for base in node.bases)
+
+    def parameters(self, node: cst.ClassDef | cst.FunctionDef) -> list[Parameter]:
+        """Returns the type parameters that a class or a function declares; a class's ``Generic[N]`` counts too."""
+        found: list[Parameter] = []
+        for name, binding in parameters_of(node.type_parameters).items():
+            row = self._bound(name, binding)
+            if isinstance(row, Parameter):
+                found.append(row)
+        for base in node.bases if isinstance(node, cst.ClassDef) else ():
+            match base.value:
+                case cst.Subscript(value=head, slice=items) if _last(self.qualified(head)) == "Generic":
+                    for item in items:
+                        row = self.meaning(item.slice.value) if isinstance(item.slice, cst.Index) else None
+                        if isinstance(row, Parameter):
+                            found.append(row)
+                case _:
+                    pass
+        return found
+
+    # ------------------------------------------------------------------------------- steps
+
+    def _bound(self, name: str, binding: Binding | None) -> Meaning:
+        match binding:
+            case TypeParam(kind="TypeVar", bound=bound):
+                return Parameter(name, self._kind(bound), bound)
+            case TypeParam():
+                return None
+            case Aliased(value=cst.Call(func=func, args=args)) if self.qualified(func) in _VARIABLES:
+                bounds = [arg.value for arg in args if arg.keyword is not None and arg.keyword.value == "bound"]
+                if (self.qualified(func) or "").startswith(MODULE):
+                    return Parameter(name, Kind.SIZE)
+                return Parameter(name, self._kind(bounds[0]), bounds[0]) if bounds else None
+            case Aliased(value=value, params=params):
+                return Alias(name, value, params, self.within(self.scope, self.given))
+            case Defined(node=node):
+                return Class(node, self)
+            case Imported(qualified=qualified):
+                return self._qualified(qualified)
+            case _:
+                return None
+
+    def _qualified(self, qualified: str) -> Meaning:
+        """Returns what a name of another module stands for: what the stub beside this one says, else the name."""
+        module, _, name = qualified.rpartition(".")
+        if qualified in TENSORS or not module or module == MODULE or module.startswith((".", "typing")):
+            return qualified
+        if self.depth > _DEEPEST:
+            return qualified
+        tree = self.files.tree(module)
+        binding = None if tree is None else _top(tree).names.get(name)
+        if tree is None or binding is None:
+            return qualified
+        if isinstance(binding, Imported) and binding.qualified == qualified:
+            return qualified
+        return self.within(_top(tree), {})._bound(name, binding)
+
+    def _kind(self, bound: cst.BaseExpression | None) -> Kind:
+        match bound:
+            case None:
+                return Kind.OTHER
+            case cst.BinaryOperation(operator=cst.BitOr()):
+                kinds = [self._kind(member) for member in members(bound) if not _is_none(member)]
+                return Kind.MAYBE_INT if kinds == [Kind.INT] else Kind.OTHER
+            case cst.Subscript(value=head):
+                return Kind.FLAG if self.marker(head) == "Flag" else Kind.OTHER
+            case _:
+                return _KINDS.get(self.marker(bound) or "", Kind.OTHER)
+
+
+_KINDS: Final = {
+    "IntVar": Kind.SIZE,
+    "Int": Kind.INT,
+    "IntTuple": Kind.SHAPE,
+    "IntTuples": Kind.SHAPES,
+    "Index": Kind.INDEX,
+    "NamedInts": Kind.FLAG,
+    "Flag": Kind.FLAG,
+}
+
+
+def members(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """Yields the members of ``A | B | None``, in order."""
+    pending = [node]
+    while pending:
+        match pending.pop():
+            case cst.BinaryOperation(left=left, operator=cst.BitOr(), right=right):
+                pending += [right, left]
+            case member:
+                yield member
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _head(node: cst.BaseExpression) -> cst.BaseExpression:
+    return node.value if isinstance(node, cst.Subscript) else node
+
+
+def _last(qualified: str | None) -> str:
+    return (qualified or "").rpartition(".")[2]
+
+
+def _top(tree: Tree) -> Scope:
+    """Returns the names of a whole file; read once."""
+    from .functions import names_of  # which reads this module's dialect
+
+    scope = _TOPS.get(id(tree))
+    if scope is None or scope[0] is not tree:
+        scope = _TOPS[id(tree)] = tree, Scope(names_of(tree.module.body))
+    return scope[1]
+
+
+_TOPS: dict[int, tuple[Tree, Scope]] = {}
+
+__all__ = ["FUNCTIONS", "MARKERS", "MODULE", "Alias", "Class", "Given", "Kind", "Meaning", "Names", "Parameter", "members"]
