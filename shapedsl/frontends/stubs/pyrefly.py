@@ -77,11 +77,11 @@ class PyreflyInterpreter(Interpreter):
     def _said(self, node: cst.BaseExpression) -> Any:
         match node:
             case cst.Name() | cst.Attribute():
-                return self._named(node)
+                return self._of_name(node)
             case cst.Subscript():
-                return self._subscripted(node)
+                return self._of_subscript(node)
             case cst.BinaryOperation(operator=cst.BitOr()):
-                return self._union(node)
+                return self._of_union(node)
             case _:
                 return _NOT_MINE
 
@@ -90,7 +90,7 @@ class PyreflyInterpreter(Interpreter):
 
     # ------------------------------------------------------------------------------- names
 
-    def _named(self, node: cst.Name | cst.Attribute) -> Any:
+    def _of_name(self, node: cst.Name | cst.Attribute) -> Any:
         if self.names.is_tensor(node):
             return Tensor
         match self.names.marker(node):
@@ -102,7 +102,7 @@ class PyreflyInterpreter(Interpreter):
                 return _STATIC
         match self.names.meaning(node):
             case Parameter() as parameter:
-                return self._parameter(node, parameter)
+                return self._of_parameter(node, parameter)
             case Given(node=inner, names=names):
                 return self._other(names).value(inner)
             case Alias(value=value, params=params, names=names) if names.depth < _DEEPEST:
@@ -112,7 +112,7 @@ class PyreflyInterpreter(Interpreter):
             case _:
                 return _NOT_MINE
 
-    def _parameter(self, node: cst.BaseExpression, parameter: Parameter) -> Any:
+    def _of_parameter(self, node: cst.BaseExpression, parameter: Parameter) -> Any:
         match parameter.kind:
             case Kind.SIZE | Kind.INT:
                 return Scalar[Symbol(parameter.name)]
@@ -127,27 +127,27 @@ class PyreflyInterpreter(Interpreter):
 
     # --------------------------------------------------------------------------- subscripts
 
-    def _subscripted(self, node: cst.Subscript) -> Any:
+    def _of_subscript(self, node: cst.Subscript) -> Any:
         head = node.value
         items = [item.slice.value for item in node.slice if isinstance(item.slice, cst.Index)]
         if len(items) != len(node.slice):
             return _NOT_MINE
         if self.names.is_tensor(head):
-            return self._tensor(node, items)
+            return self._of_tensor(node, items)
         marker = self.names.marker(head)
         if marker is not None:
-            return self._marked(node, marker, items)
+            return self._of_marker(node, marker, items)
         if code(head).rpartition(".")[2] == "Unpack" and len(items) == 1:
-            return self._unpacked(items[0])
+            return self._of_unpack(items[0])
         match self.names.meaning(head):
             case Alias(value=value, params=params, names=names) if params is not None and names.depth < _DEEPEST:
                 return self._other(_filled(names, params, items, self.names)).value(value)
             case Class(node=definition, names=names) if names.depth < _DEEPEST:
-                return self._class(node, definition, names, items)
+                return self._of_class(node, definition, names, items)
             case _:
                 return _NOT_MINE
 
-    def _tensor(self, node: cst.Subscript, items: Sequence[cst.BaseExpression]) -> Any:
+    def _of_tensor(self, node: cst.Subscript, items: Sequence[cst.BaseExpression]) -> Any:
         if len(items) != 1 or isinstance(self.names.meaning(items[0]), Parameter) and not self._is_shape(items[0]):
             raise NotReadError(
                 f"`{code(node)}` is not how Pyrefly 1.4 writes a shape, `Tensor[[…]]`; it is read as a tensor of any shape"
@@ -166,7 +166,7 @@ class PyreflyInterpreter(Interpreter):
             self._unsaid(node, f"{error}; the tensor is of any shape")
             return Tensor
 
-    def _marked(self, node: cst.Subscript, marker: str, items: Sequence[cst.BaseExpression]) -> Any:
+    def _of_marker(self, node: cst.Subscript, marker: str, items: Sequence[cst.BaseExpression]) -> Any:
         match marker:
             case "Int" if len(items) == 1:
                 try:
@@ -175,9 +175,9 @@ class PyreflyInterpreter(Interpreter):
                     raise NotReadError(f"{error}; it is any int") from None
                 return Scalar[Symbol(write_dim(size))]
             case "IntTuple" | "IntTupleOrList" | "IntListLiteral":
-                return self._ints(node)
+                return self._of_ints(node)
             case "MapIntTuples" if len(items) == 2:
-                return self._mapped(items[0], items[1])
+                return self._of_map(items[0], items[1])
             case "Shaped" if len(items) == 2:
                 return typing.Annotated[self.value(items[0]), self.value(items[1])]
             case "RegularNestedList":
@@ -185,7 +185,7 @@ class PyreflyInterpreter(Interpreter):
             case _:
                 return _STATIC
 
-    def _ints(self, node: cst.Subscript) -> Any:
+    def _of_ints(self, node: cst.Subscript) -> Any:
         dims = self._dims.shape(node)
         if dims is None:
             return _STATIC
@@ -196,7 +196,7 @@ class PyreflyInterpreter(Interpreter):
 
     # ------------------------------------------------------------------------------ several
 
-    def _mapped(self, function: cst.BaseExpression, source: cst.BaseExpression) -> Any:
+    def _of_map(self, function: cst.BaseExpression, source: cst.BaseExpression) -> Any:
         """Reads ``MapIntTuples[lambda S: Tensor[S], shapes]``: a tuple of tensors if the shapes are known."""
         match function:
             case cst.Lambda(
@@ -225,14 +225,14 @@ class PyreflyInterpreter(Interpreter):
             case _:
                 raise NotReadError(f"`{code(source)}` is any number of shapes")
 
-    def _unpacked(self, node: cst.BaseExpression) -> Any:
+    def _of_unpack(self, node: cst.BaseExpression) -> Any:
         """Reads ``*args: Unpack[MapIntTuples[…]]``: of each argument is said what is said of all."""
         if isinstance(node, cst.Subscript) and self.names.marker(node.value) == "MapIntTuples":
             self._unsaid(node, f"`{code(node)}` is any number of shapes; the tensors are of any shape")
             return Tensor
         return _NOT_MINE
 
-    def _class(
+    def _of_class(
         self, node: cst.Subscript, definition: cst.ClassDef, names: Names, items: Sequence[cst.BaseExpression]
     ) -> Any:
         """Reads a class with shapes for parameters: a tuple of tensors by what it derives from."""
@@ -248,14 +248,17 @@ class PyreflyInterpreter(Interpreter):
                     pass
         raise NotReadError(f"`{code(node)}` is no tensor; its shapes are not read")
 
-    def _union(self, node: cst.BinaryOperation) -> Any:
+    def _of_union(self, node: cst.BinaryOperation) -> Any:
         """Reads ``A | B``; static if shapes stand in one of several members beside None."""
         rows = [(member, self.value(member)) for member in members(node)]
         several = [value for _, value in rows if value is not None]
         flat = [part for value in several for part in _flat(value) if part is not None and part is not type(None)]
         if len(flat) > 1 and any(map(_speaks, flat)):
             raise NotReadError(f"`{code(node)}`: one of several types, of which the language has only `T | None`")
-        return typing.Union[tuple(value for _, value in rows)]  # noqa: UP007  # objects, not classes
+        try:
+            return typing.Union[tuple(value for _, value in rows)]  # noqa: UP007  # objects, not classes
+        except TypeError:  # `Callable[[A], B]` of somebody's class, which has no hash
+            return _STATIC
 
 
 def _flat(value: Any) -> Iterable[Any]:
