@@ -138,7 +138,9 @@ class _Reading:
         for diagnostic in self._found:
             self._report.add(diagnostic)
         self._unknown_parameters()
-        settled = self._uses.settle(params, returns, self._texts(), self._report)
+        settled = self._uses.settle(
+            params, returns, [side for pair in self._equalities for side in pair], self._texts(), self._report
+        )
         params, returns = settled.params, settled.returns
         self._equalities = [
             Equality(*(substitute_size(side, settled.names) for side in pair)) for pair in self._equalities

@@ -98,6 +98,7 @@ class Uses:
         self,
         params: tuple[Param, ...],
         returns: Type | None,
+        others: Iterable[Size],
         texts: Iterable[str],
         report: Report,
     ) -> Settled:
@@ -106,12 +107,14 @@ class Uses:
         Args:
             params: Its parameters, their types as they were read.
             returns: The return type.
+            others: What other sources say is equal to dims of the parameters.
             texts: Predicates and clauses, whose names are not to be taken.
             report: Receives ``inexpressible`` where ``{n}`` is the value of no int.
         """
         if not self._broadcasts and not self._arguments:
             return Settled(params, returns, {}, ())
         bound = bound_names(params)
+        bound.update(name for size in others for name in free_vars(size) if name in self._broadcasts)
         texts = [*texts]
         taken = {*bound, *(() if returns is None else bound_names([Param("", returns)]))}
 

@@ -24,7 +24,7 @@ from ...ir import (
     Type,
 )
 from ...ir.walk import free_vars, scalar_sizes, tensor_dims
-from ..assemble import assemble
+from ..assemble import assemble, orient
 from . import limits
 from .build_statements import RECEIVERS
 from .clauses import constraints, read_body
@@ -100,7 +100,9 @@ class Definer:
         wheres = body.wheres
         for constraint in extra:
             predicate = expander.predicate(constraint.predicate)
-            wheres.append(constraint if predicate is constraint.predicate else replace(constraint, predicate=predicate))
+            if predicate is not constraint.predicate:  # which side comes first may change with the names
+                constraint = replace(constraint, predicate=orient(predicate))
+            wheres.append(constraint)
         if self._by_name or self._nameless:
             wheres = [*self._shared(params, expander, definition.span), *wheres]
         scope.session.met |= found | expander.reaches
