@@ -236,10 +236,11 @@ class Places(_Definition):
         found = [super().shape_vars()]
         scope: Any = self._globals
         for name in self._qualname.split(".")[:-1]:
-            scope = (scope if isinstance(scope, dict) else vars(scope)).get(name)
-            if not isinstance(scope, type):
+            cls: object = scope.get(name)
+            if not isinstance(cls, type):
                 break
-            found.append(ClassPlaces(scope).shape_vars())
+            found.append(ClassPlaces(cls).shape_vars())
+            scope = vars(cls)
         texts = [text for text in found if text is not None]
         return ", ".join(texts) if texts else None
 

@@ -21,35 +21,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from ...diagnostics import Report, Severity, Source
-from ...ir import (
-    AnyType,
-    Apply,
-    Const,
-    Dtype,
-    MappingType,
-    NoneType,
-    ObjectType,
-    OptionalType,
-    Rest,
-    ScalarType,
-    SequenceType,
-    Static,
-    TensorType,
-    Type,
-    Var,
-)
-from ...surface.facts import Predicates
-from ...surface.forms import Form, shown, spell
-from ..dialects.families import dtype_of
-from ..dialects.jaxtyping import Hint, hint_of, is_foreign, is_tree, read_dims
-from ..dialects.shaped import declared_runs, is_bracketed, is_other, read_shaped
+from ...diagnostics import Report, Source
+from ...ir import AnyType, Const, MappingType, NoneType, ObjectType, OptionalType, Rest, SequenceType, Type
+from ...surface.forms import Form
+from ..dialects.jaxtyping import hint_of, is_tree
 from ..dialects.uses import Uses
-from ..text.fragments import parse_dims
-from ..text.parse import parse
-from ..text.syntax import Labeled
-from .equalities import Equality
 from .fields import FieldClass, field_class
+from .leaves import ANY, INT, UNIONS, LeafReader, is_int, is_none, is_optional, is_self, is_silent, name_of
 from .namespace import Evaluator, Unknown
 from .unify import unify
 
@@ -59,23 +37,11 @@ _TRANSPARENT = {"Required", "NotRequired", "ReadOnly", "Final", "Unpack"}
 _QUALIFIERS = {"Required", "NotRequired", "ClassVar"}
 _LISTS = {"list", "List", "Sequence", "MutableSequence", "Iterable", "Collection"}
 _TUPLES = {"tuple", "Tuple"}
-_UNIONS = {"Union", "UnionType", "Optional"}
-# `typing.Any`, written out, says "static" as `_` does; other foreign types say nothing, and a
-# container of nothing but those is none of ours.
-_ANY = AnyType()
-# `int`, which says nothing of shapes either, unless a dim names the parameter's value: jaxtyping's `{n}`.
-_INT = AnyType()
 _DEEPEST = 40  # containers in containers
 
 
-class TypeReader:
-    """Reads the annotations of one parameter, or of the return value.
-
-    Attributes:
-        wheres: What ``where(…)`` among the metadata said, in order.
-        equalities: From dims for which two pieces of metadata have different expressions.
-        spoken: Whether anything was said of shapes.
-    """
+class TypeReader(LeafReader):
+    """Reads the annotations of one parameter, or of the return value."""
 
     def __init__(
         self,
@@ -97,19 +63,11 @@ class TypeReader:
         shape_vars: Returns the names that Pyrefly's decorator declares, as text; None without it.
         owner: The class, or `FieldClass`, that ``Self`` means.
         """
-        self._namespace = namespace
-        self._source = source
-        self._report = report
-        self._plain_strings = plain_strings
-        self._uses = Uses() if uses is None else uses
-        self._shape_vars = shape_vars
+        super().__init__(namespace, source, report, plain_strings, Uses() if uses is None else uses, shape_vars)
         self._owner = owner
         self._depth = 0
         self._qualifiers: set[str] = set()  # of the field being read
         self._open: list[object] = []  # classes being read: one may contain itself
-        self.wheres: list[Labeled] = []
-        self.equalities: list[Equality] = []
-        self.spoken = False
 
     def read(self, annotation: Any) -> Type:
         """Returns the type that ``annotation`` means; `AnyType` where it is wrong or says nothing of shapes."""
@@ -149,104 +107,12 @@ class TypeReader:
             return self.read(annotation.__supertype__)
         return self._generic(annotation)
 
-    # ------------------------------------------------------------------------------ leaves
-
-    def _late(self, text: str) -> Type:
-        try:
-            annotation = self._namespace.evaluate(text)
-        except Exception as error:  # it is the user's code that runs here
-            self._report.warning(
-                "unresolved-annotation",
-                f"this annotation could not be resolved: {type(error).__name__}",
-                at=self._whole(text),
-                label=str(error).partition("\n")[0],
-                help='quote the dims alone, `Tensor["B, 2*D"]`: they are not Python',
-            )
-            return AnyType()
-        return AnyType() if annotation == text else self.read(annotation)
-
-    def _unknown(self, shown: str, *, subscripted: bool) -> Type:
-        # Classes that are imported for type checkers only are common, and say nothing of shapes.
-        self._report.emit(
-            Severity.WARNING if subscripted else Severity.NOTE,
-            "unresolved-annotation",
-            f"`{shown}` is not defined at run time; the parameter is taken as static",
-            at=self._whole(shown),
-            help="import it outside of `if TYPE_CHECKING`" if subscripted else (),
-        )
-        return AnyType()
-
-    def _form(self, form: Form) -> Type:
-        self.spoken = True
-        if form.name == "Shape":
-            self._report.error(
-                "unresolved-annotation",
-                f"`{form}` is metadata, not a type",
-                at=self._whole(repr(form)),
-                help=f"write `Annotated[torch.Tensor, {form}]`, or `Tensor[{form.text or ''}]`",
-            )
-            return AnyType()
-        if form.name == "Scalar":
-            return self._scalar(form)
-        dtype = None if form.name == "Tensor" else Dtype(form.name)
-        if form.items is None:
-            return TensorType(None, dtype)
-        dims = self._dims(form)
-        return AnyType() if dims is None else TensorType(dims, dtype, self._whole(form.text or ""))
-
-    def _scalar(self, form: Form) -> Type:
-        if form.items is None:
-            return ScalarType()
-        sizes = self._dims(form)
-        if sizes is None:
-            return AnyType()
-        if len(sizes) == 1 and isinstance(sizes[0], Static):
-            return ScalarType()
-        if len(sizes) != 1 or not isinstance(sizes[0], (Const, Var, Apply)):
-            self._report.error(
-                "type-arity",
-                f"`{form}`: a scalar has one size",
-                at=self._whole(form.text or ""),
-                help="write `Scalar[N]`, or `Scalar` for a static int",
-            )
-            return AnyType()
-        return ScalarType(sizes[0], self._whole(form.text or ""))
-
-    def _dims(self, form: Form) -> Any:
-        """Returns the dims of ``form``; None if they are wrong."""
-        for item in form.items or ():
-            if spell(item) is None:
-                self._report.error(
-                    "unresolved-annotation",
-                    f"`{_name(item)}` is no dim",
-                    at=self._whole(repr(form)),
-                    help='a dim is a name, a number, an expression in quotes, `...` or `"_"`',
-                )
-                return None
-        return () if form.items == () else parse_dims(self._source(form.text or ""), self._report)
-
-    def _whole(self, text: str) -> Any:
-        return self._source(text).span(0, len(text))
-
-    def _hint(self, hint: Hint) -> Type:
-        """Returns the type of jaxtyping's ``Float[Tensor, "b t"]``."""
-        if _is_none(hint.array_type):  # of a union, jaxtyping annotates each member
-            return NoneType()
-        at = self._whole(hint.dim_str)
-        if is_foreign(hint.array_type):
-            message = f"the shape of a `{_name(hint.array_type)}` is not read: it is no tensor of torch"
-            self._report.emit(Severity.NOTE, "inexpressible", message, at=at)
-            return AnyType()
-        self.spoken = True
-        dims = read_dims(at.source, self._report, self._uses)
-        return AnyType() if dims is None else TensorType(dims, dtype_of(hint.dtypes, self._report, at), at)
-
     # --------------------------------------------------------------------------- Annotated
 
     def _annotated(self, base: object, metadata: tuple[object, ...]) -> Type:
         """Reads ``Annotated[base, *metadata]``: each piece of metadata says something of the same value."""
         result = self.read(base)
-        optional = isinstance(result, OptionalType) or _is_optional(base)
+        optional = isinstance(result, OptionalType) or is_optional(base)
         for item in metadata:
             said = self._metadata(item, base)
             if isinstance(said, int):
@@ -256,58 +122,6 @@ class TypeReader:
         if optional and not isinstance(result, (OptionalType, AnyType)):
             result = OptionalType(result)
         return result
-
-    def _metadata(self, item: object, base: object) -> Type | int | None:
-        """Returns what one piece of metadata says: a type, a length, or nothing."""
-        if isinstance(item, Form):
-            scalar = base is int and item.name == "Shape"
-            return self._form(Form("Scalar" if scalar else "Tensor", item.items) if item.name == "Shape" else item)
-        if isinstance(item, Predicates):
-            self.spoken = True
-            for text in item.texts:
-                self.wheres += parse(self._source(text), self._report, "where_fragment") or ()
-        elif isinstance(item, str):
-            return self._text(item, base)
-        elif isinstance(item, int) and not isinstance(item, bool):
-            return item
-        elif type(item).__name__ == "dtype" and type(item).__module__ == "torch":
-            self.spoken = True
-            return TensorType(None, Dtype(str(item).rpartition(".")[2]))
-        return None
-
-    def _text(self, text: str, base: object) -> Type | None:
-        """Reads a string beside ``base``: Pyrefly's shape, dims under `shapes`, or somebody else's."""
-        declared = self._shape_vars()
-        bracketed = is_bracketed(text)
-        runs = declared_runs(declared or "")
-        if declared is not None and (bracketed or is_other(base) or text.strip() in runs):
-            said = read_shaped(base, self._source(text), runs, self._report)
-        elif self._plain_strings and bracketed and not is_other(base):
-            said = read_shaped(base, self._source(text), (), self._report)
-        else:  # a string without brackets is dims of ours
-            return self._plain(text, base) if self._plain_strings and not _is_plain_value(base) else None
-        self.spoken = self.spoken or said is not None
-        return said
-
-    def _plain(self, text: str, base: object) -> Type | None:
-        """Reads a plain string: dims, or prose if it does not parse."""
-        trial = Report()
-        if not text.strip():
-            return None
-        dims = parse_dims(self._source(text), trial)
-        if dims is None or trial.errors:
-            self._report.emit(
-                Severity.NOTE,
-                "ignored-metadata",
-                "this string is taken as prose: it does not parse as dims",
-                at=self._whole(text),
-                help="write `Shape[…]` if it is meant as dims",
-            )
-            return None
-        self.spoken = True
-        if base is int and len(dims) == 1 and isinstance(dims[0], (Const, Var, Apply)):
-            return ScalarType(dims[0], self._whole(text))
-        return TensorType(dims, None, self._whole(text))
 
     def _repeat(self, result: Type, length: int) -> Type:
         """Returns ``result`` with a length: what ``Annotated[list[T], 32]`` says."""
@@ -346,16 +160,16 @@ class TypeReader:
 
     def _generic(self, annotation: Any) -> Type:
         if annotation is typing.Any:
-            return _ANY
+            return ANY
         if annotation is int:
-            return _INT
+            return INT
         if is_tree(annotation):
             self._unread(annotation, (annotation.leaftype,))
             return AnyType()
         origin = typing.get_origin(annotation)
         arguments = typing.get_args(annotation)
         name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or ""
-        if name in _UNIONS:
+        if name in UNIONS:
             return self._union(arguments)
         if name in _QUALIFIERS:
             self._qualifiers.add(name)
@@ -385,21 +199,21 @@ class TypeReader:
         if inner.spoken:
             self._report.warning(
                 "ignored-metadata",
-                f"the shapes inside `{_name(annotation)}` are not read",
-                at=self._whole(_name(annotation)),
+                f"the shapes inside `{name_of(annotation)}` are not read",
+                at=self._whole(name_of(annotation)),
                 help="name the keys or attributes: a TypedDict, a dataclass or a NamedTuple",
             )
 
     def _union(self, members: Iterable[object]) -> Type:
         members = list(members)
-        rest = [member for member in members if not _is_none(member)]
+        rest = [member for member in members if not is_none(member)]
         read = [self.read(member) for member in rest]
         if len(rest) == 1:
             if is_silent(read[0]) or isinstance(read[0], OptionalType) or len(members) == 1:
                 return read[0]
             return OptionalType(read[0])
         if not all(map(is_silent, read)):
-            shown = " | ".join(_name(member) for member in members)
+            shown = " | ".join(name_of(member) for member in members)
             self._report.error(
                 "unsupported-union",
                 f"`{shown}`: only `T | None` is a union",
@@ -427,12 +241,14 @@ class TypeReader:
         """
         if any(cls is open_ for open_ in self._open):
             return AnyType()
-        outer = self._namespace, self._source, self._qualifiers, self._shape_vars
+        outer = self._namespace, self._source, self._shape_vars
+        qualifiers = self._qualifiers
         self._open.append(cls)
         self._shape_vars = fields.shape_vars
         said: list[tuple[str, Type]] = []
         for name, field in fields.fields.items():
-            self._namespace, self._source, self._qualifiers = field.namespace, field.source, set()
+            self._namespace, self._source = field.namespace, field.source
+            self._qualifiers = set()
             type_ = self.read(field.annotation)
             if is_silent(type_) or "ClassVar" in self._qualifiers:
                 continue
@@ -441,17 +257,11 @@ class TypeReader:
                 type_ = OptionalType(type_)
             said.append((name, type_))
         self._open.pop()
-        self._namespace, self._source, self._qualifiers, self._shape_vars = outer
+        self._namespace, self._source, self._shape_vars = outer
+        self._qualifiers = qualifiers
         if fields.fields and not said:
             return AnyType()
         return MappingType(tuple(said)) if fields.keyed else ObjectType(tuple(said), fields.name)
-
-
-def is_self(annotation: object) -> bool:
-    """Whether ``annotation`` is ``Self``, of `typing` or `typing_extensions`, or imported for type checkers only."""
-    if isinstance(annotation, Unknown):
-        return annotation.shown.rpartition(".")[2] == "Self"
-    return getattr(annotation, "_name", None) == "Self" and type(annotation).__name__.endswith("SpecialForm")
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
@@ -459,36 +269,6 @@ def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
     if all(map(is_silent, items)) or (rest is Rest.REPEAT and isinstance(items[0], AnyType)):
         return AnyType()
     return SequenceType(kind, tuple(items), rest)
-
-
-def is_silent(type_: Type) -> bool:
-    """Whether ``type_`` came from an annotation that says nothing of shapes."""
-    return isinstance(type_, AnyType) and type_ is not _ANY
-
-
-def is_int(type_: Type) -> bool:
-    """Whether ``type_`` came from the annotation ``int``."""
-    return type_ is _INT
-
-
-def _is_none(member: Any) -> bool:
-    hint = hint_of(member)
-    return member is None or member is types.NoneType or (hint is not None and hint.array_type is types.NoneType)
-
-
-def _is_optional(base: object) -> bool:
-    name = getattr(typing.get_origin(base), "__name__", "")
-    return name in _UNIONS and types.NoneType in typing.get_args(base)
-
-
-def _is_plain_value(base: object) -> bool:
-    """Whether a string beside ``base`` is prose for sure: a ``str``, a ``float``, a list of anything is no tensor."""
-    origin = typing.get_origin(base) or base
-    return isinstance(origin, type) and origin.__module__ in ("builtins", "collections.abc") and origin is not int
-
-
-def _name(annotation: object) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
 
 
 __all__ = ["TypeReader", "is_int", "is_self", "is_silent"]
