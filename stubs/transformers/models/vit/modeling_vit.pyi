@@ -1,0 +1,38 @@
+"""``ViTModel``.
+
+- ``forward``: images of the size that the position table is made for.
+- ``forward@2``: images of other sizes, with ``interpolate_pos_encoding=True``. The model asks whether there are as many
+  patches as in a native image, so these have another number.
+
+A side that is no multiple of ``patch_size`` loses the rest.
+"""
+
+from dataclasses import dataclass
+from typing import Literal as L, overload
+
+from shapedsl import shapes
+from shapedsl.dims import B, H, W, hidden_size, image_size, num_channels
+from shapedsl.dtypes import floating
+
+@dataclass
+class BaseModelOutputWithPooling:
+    last_hidden_state: floating[B, L["patches + 1"], hidden_size]
+
+@shapes("""
+const num_channels, image_size, hidden_size = _
+const patch_size in [1, inf] = _
+let patches = (H // patch_size) * (W // patch_size)
+let native = (image_size // patch_size) * (image_size // patch_size)
+where B >= 1
+""")
+class ViTModel:
+    @overload
+    @shapes("let patches = native")
+    def forward(
+        self, pixel_values: floating[B, num_channels, image_size, image_size]
+    ) -> BaseModelOutputWithPooling: ...
+    @overload
+    @shapes("where H >= patch_size, W >= patch_size, patches != native")
+    def forward(
+        self, pixel_values: floating[B, num_channels, H, W], *, interpolate_pos_encoding: bool
+    ) -> BaseModelOutputWithPooling: ...
