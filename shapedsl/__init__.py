@@ -42,6 +42,7 @@ _EXPORTS = {
     "loads": "api",
     "make_fx": "api",
     "spec_of": "api",
+    "stub_for": "api",
 }
 
 __all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked  # pyright: ignore[reportUnsupportedDunderAll]
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from .api import loads as loads
     from .api import make_fx as make_fx
     from .api import spec_of as spec_of
+    from .api import stub_for as stub_for
     from .diagnostics import ShapeError as ShapeError
     from .diagnostics import ShapeWarning as ShapeWarning
     from .import_hook import install_import_hook as install_import_hook

@@ -19,6 +19,7 @@ from .diagnostics import Report, Severity, ShapeError, Source
 from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
+    from .frontends.stubs.attributes import LiteralValues
     from .ir import Mode, Module, Predicate, Size
     from .ir import Signature as Signature
     from .ir.expanded import Expanded
@@ -168,6 +169,22 @@ def read_stub(source: Source, report: Report) -> Module:
     from .frontends.stubs import read_stub as read
 
     return read(source, report)
+
+
+def literal_attributes(source: Source) -> LiteralValues:
+    """A stub → the values of attributes that its classes are about; nothing where it cannot be read."""
+    from .frontends.stubs.attributes import literal_attributes as find
+    from .frontends.stubs.tree import parse
+
+    tree = parse(source, Report())
+    return {} if tree is None else find(tree)
+
+
+def instantiate(signature: Signature, values: Mapping[str, int]) -> Signature | None:
+    """IR → IR in which named static sizes have values; None if it is not about these values."""
+    from .normalize.instantiate import instantiate as give_values
+
+    return give_values(signature, values)
 
 
 def write_stub(module: Module, report: Report) -> str:

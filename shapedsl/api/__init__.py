@@ -4,6 +4,7 @@ from .answers import Answer, SizeRange
 from .attaching import attach
 from .comparing import Change, Comparison, FileComparison, compare
 from .entries import checker_of, compile, export, lower_attached, make_fx
+from .library import Listed, listed_text, listing, stub_for
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
 from .stubs import from_stub
@@ -13,6 +14,7 @@ __all__ = [
     "Change",
     "Comparison",
     "FileComparison",
+    "Listed",
     "SizeRange",
     "Spec",
     "SpecFile",
@@ -25,9 +27,12 @@ __all__ = [
     "from_json",
     "from_stub",
     "from_torch",
+    "listed_text",
+    "listing",
     "load",
     "loads",
     "lower_attached",
     "make_fx",
     "spec_of",
+    "stub_for",
 ]

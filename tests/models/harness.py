@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -17,7 +17,8 @@ import shapedsl as sd
 
 torch = pytest.importorskip("torch", reason="models run through torch")
 
-Sizes = Mapping[str, int]
+Sizes: TypeAlias = "Mapping[str, int]"
+Call: TypeAlias = "tuple[tuple[Any, ...], dict[str, Any]]"
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,19 @@ class Entry:
         compiles: Whether ``sd.compile`` takes it; else ``note`` says why not.
         exports: Whether ``sd.export`` takes it, likewise.
         note: What a reader of the table should know.
+        dynamo: Options of ``torch._dynamo.config`` that torch needs in order to compile it at all.
     """
 
     name: str
     make: Callable[[], Any]
-    inputs: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
+    inputs: Callable[..., Call]
     good: tuple[Sizes, ...]
     bad: tuple[Sizes, ...]
     spec: str | None = None
     compiles: bool = True
     exports: bool = True
     note: str = ""
+    dynamo: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass
@@ -72,15 +75,18 @@ def try_compile(entry: Entry, spec: sd.Spec | None = None) -> None:
     spec = spec_of(entry, module) if spec is None else spec
     graphs = Graphs()
     torch.compiler.reset()
-    fast = sd.compile(module, spec, backend=graphs)
-    for sizes in entry.good:
-        args, kwargs = entry.inputs(**sizes)
-        same(fast(*args, **kwargs), module(*args, **kwargs), sizes)
-        assert graphs.count == 1, f"graph number {graphs.count} at {sizes}"
-    for sizes in entry.bad:
-        args, kwargs = entry.inputs(**sizes)
-        with pytest.raises(sd.ShapeError):
-            fast(*args, **kwargs)
+    with torch._dynamo.config.patch(dict(entry.dynamo)):
+        fast = sd.compile(module, spec, backend=graphs)
+        for sizes in entry.good:
+            args, kwargs = entry.inputs(**sizes)
+            again, named = copy.deepcopy((args, kwargs))  # a cache grows by the call
+            expected = copy.deepcopy(module)(*again, **named)  # training changes statistics
+            same(fast(*args, **kwargs), expected, sizes)
+            assert graphs.count == 1, f"graph number {graphs.count} at {sizes}"
+        for sizes in entry.bad:
+            args, kwargs = entry.inputs(**sizes)
+            with pytest.raises(sd.ShapeError):
+                fast(*args, **kwargs)
     assert graphs.count == 1
 
 
@@ -92,7 +98,7 @@ def try_export(entry: Entry, spec: sd.Spec | None = None) -> None:
     program = sd.export(module, args, kwargs, spec=spec, strict=False).module()
     for sizes in entry.good:
         args, kwargs = entry.inputs(**sizes)
-        same(program(*args, **kwargs), module(*args, **kwargs), sizes)
+        same(program(*args, **kwargs), copy.deepcopy(module)(*args, **kwargs), sizes)
     for sizes in entry.bad:
         args, kwargs = entry.inputs(**sizes)
         with pytest.raises(sd.ShapeError):

@@ -1,0 +1,352 @@
+"""The stub library: which entry describes a live object, with the object's own sizes in it.
+
+An entry is a class in a ``.pyi`` file under ``stubs/``, at the path of the module that it describes::
+
+    # stubs/torch/nn/modules/linear.pyi
+    @shapes("const in_features, out_features = _")
+    class Linear:
+        def forward(self, input: Tensor[L["*batch, in_features"]]) -> Tensor[L["*batch, out_features"]]: ...
+
+`stub_for` finds it by the object's class, gives each const the value of the object's attribute, and leaves out the
+overloads that are not about such an object::
+
+    >>> print(sd.stub_for(torch.nn.Linear(6, 5)))
+    def torch.nn.modules.linear.Linear.forward(self, input: Tensor[*batch, 6]) -> Tensor[*batch, 5]: ...
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from .. import pipeline
+from ..assets import asset
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError
+from ..ir import AnyType, OptionalType, Param, Signature, Type, VariableKind
+from ..ir.write import write_signature
+from .spec import Spec, is_tensor, warn
+
+_FOLDER: Final = "stubs"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry of the library.
+
+    Attributes:
+        name: The dotted name of the class or function, ``torch.nn.modules.linear.Linear``.
+        specs: Its specs, with sizes that come from attributes by name.
+    """
+
+    name: str
+    specs: tuple[Signature, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stub:
+    """A file of the library.
+
+    Attributes:
+        signatures: Of its functions and methods, by name within the module, in file order.
+        literals: The values of attributes that its classes are about.
+    """
+
+    signatures: Mapping[str, tuple[Signature, ...]]
+    literals: Mapping[str, Mapping[str, tuple[Any, ...]]]
+
+
+def stub_for(
+    target: Any,
+    name: str | None = None,
+    *,
+    args: tuple[Any, ...] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> Spec | None:
+    """Returns the library's spec of an object, its class or a function; None if the library has none.
+
+    Sizes that come from the object, such as ``in_features``, are numbers in the spec. Of several specs of one method,
+    those for other kinds of objects (``batch_first=False``) are left out, and the first of the rest is taken.
+
+    Args:
+        target: A module, as a rule; a class leaves its sizes open.
+        name: The method, ``"forward"`` unless it is named; ``"forward@2"`` is the second of its specs in the stub.
+        args: An example call: the first spec that describes it is taken.
+        kwargs: Its keyword arguments.
+
+    Raises:
+        ShapeError: ``unknown-spec``: the entry has nothing called ``name``; or the example fits none of its specs.
+
+    Warns:
+        ShapeWarning: ``unknown-spec``: there is an entry, but it does not describe this object, and why.
+
+    Example:
+        >>> spec = sd.stub_for(torch.nn.Conv1d(4, 6, kernel_size=3))
+        >>> print(spec)
+        def torch.nn.modules.conv.Conv1d.forward(self, input: Tensor[B, 4, T]) -> Tensor[B, 6, T - 2]:
+            where T >= 2
+    """
+    method, _, index = (name or "forward").partition("@")
+    found = _specs(target, method)
+    if found is None:
+        return None
+    full, specs = found
+    if index:
+        specs = [spec for spec in specs if str(spec.signature.index) == index]
+    if not specs:
+        message = f"the library's entry for `{full}` has no `{name}` that describes this object"
+        raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, message)])
+    if args is None and kwargs is None:
+        return specs[0]
+    return _fitting(specs, tuple(args or ()), dict(kwargs or {}))
+
+
+def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
+    """Returns the name of the entry of ``target``, and its specs that are about such an object."""
+    if not isinstance(target, type) and hasattr(target, "__qualname__"):  # a function
+        stub, full = _stub(str(target.__module__)), f"{target.__module__}.{target.__qualname__}"
+        signatures = () if stub is None else stub.signatures.get(target.__qualname__, ())
+        return (full, [_spec(each, full, {}) for each in signatures]) if signatures else None
+    cls: type[Any] = target if isinstance(target, type) else type(target)
+    for base in cls.__mro__:
+        stub = _stub(base.__module__)
+        signatures = () if stub is None else stub.signatures.get(f"{base.__qualname__}.{method}", ())
+        if stub is None or not signatures:
+            continue
+        full = f"{base.__module__}.{base.__qualname__}"
+        reason = _overridden(cls, base, method, signatures) or _other(target, stub.literals.get(base.__qualname__, {}))
+        if reason is not None:
+            report = Report()
+            report.warning("unknown-spec", f"the library's entry for `{full}` does not describe this object: {reason}")
+            warn(report)
+            return None
+        values = {} if isinstance(target, type) else {name: value for name, value in _values(target, signatures)}
+        made = [_spec(each, f"{full}.{method}", values) for each in _about(signatures, values)]
+        return full, made
+    return None
+
+
+def _about(signatures: Sequence[Signature], values: Mapping[str, int]) -> Iterator[Signature]:
+    """Yields the signatures that are about an object with these values, with the values in them."""
+    for signature in signatures:
+        instance = pipeline.instantiate(signature, values) if values else signature
+        if instance is not None:
+            yield instance
+
+
+def _spec(signature: Signature, name: str, values: Mapping[str, int]) -> Spec:
+    """Returns a spec under its full name, resolved.
+
+    Raises:
+        ShapeError: The stub is wrong.
+    """
+    renamed = replace(signature, name=name)
+    report = Report()
+    pipeline.resolve(renamed, report)
+    return Spec(renamed, report.diagnostics)
+
+
+# ------------------------------------------------------------------------------------ values
+
+
+def _values(target: Any, signatures: Sequence[Signature]) -> Iterator[tuple[str, int]]:
+    """Yields each const of ``signatures`` that ``target`` has a value for."""
+    consts = {v.name for each in signatures for v in each.variables if v.kind is VariableKind.CONST}
+    for name in sorted(consts):
+        value = attribute(target, name)
+        if value is None:
+            value = attribute(getattr(target, "config", None), name)
+        if value is not None:
+            yield name, value
+
+
+def attribute(target: object, path: str) -> int | None:
+    """Returns the int that ``path`` leads to, from ``target``: a bool is 0 or 1; None if there is none.
+
+    Args:
+        target: An object.
+        path: The name of an attribute. Where there is none of this name, an underscore parts an attribute from what is
+            inside it: ``self_attn_embed_dim`` is ``self_attn.embed_dim``, ``kernel_size_0`` the first item of
+            ``kernel_size``, and ``layers_len`` the length of ``layers``.
+    """
+    if target is None:
+        return None
+    value = _inside(target, path)
+    if isinstance(value, int):
+        return int(value)
+    if value is not None:
+        return None
+    for i in range(len(path) - 1, 0, -1):  # the longest attribute first
+        if path[i] == "_":
+            inner = _inside(target, path[:i])
+            if inner is not None and not isinstance(inner, int):
+                found = attribute(inner, path[i + 1 :])
+                if found is not None:
+                    return found
+    return None
+
+
+def _inside(target: object, name: str) -> object:
+    """Returns an attribute, an item of a sequence, or its length; None if there is none."""
+    if name.isdigit() and isinstance(target, (tuple, list)):
+        return target[int(name)] if int(name) < len(target) else None
+    if name == "len" and hasattr(type(target), "__len__"):
+        return len(target)  # type: ignore[arg-type]
+    try:
+        value: object = getattr(target, name, None)
+    except Exception:  # a property may compute, and fail
+        return None
+    return value
+
+
+# ----------------------------------------------------------------------------- which objects
+
+
+def _overridden(cls: type[Any], base: type[Any], method: str, signatures: Sequence[Signature]) -> str | None:
+    """Returns why a subclass's own method is not what the entry describes; None if it is, or there is none."""
+    own: Callable[..., Any] | None = getattr(cls, method, None)
+    if own is None or own is getattr(base, method, None):
+        return None
+    try:
+        rows = inspect.signature(own).parameters
+    except (TypeError, ValueError):
+        return f"`{cls.__qualname__}` overrides `{method}`"
+    if any(row.kind is row.VAR_KEYWORD for row in rows.values()):
+        return None
+    lacking = [param.name for param in signatures[0].params if param.name not in rows]
+    if lacking:
+        return f"`{cls.__qualname__}.{method}` has no parameter `{lacking[0]}`"
+    return None
+
+
+def _other(target: Any, literals: Mapping[str, tuple[Any, ...]]) -> str | None:
+    """Returns which attribute has a value that the entry is not about; None if none has."""
+    if isinstance(target, type):
+        return None
+    for name, values in literals.items():
+        value = getattr(target, name, None)
+        if value not in values:
+            known = " or ".join(map(repr, values))
+            return f"its `{name}` is {value!r}, not {known}"
+    return None
+
+
+# ------------------------------------------------------------------------------ which overload
+
+
+def _fitting(specs: Sequence[Spec], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Spec:
+    """Returns the first spec that describes all of a call; else the first that accepts it.
+
+    Raises:
+        ShapeError: None accepts it; it says why the first does not.
+    """
+    accepting: list[Spec] = []
+    refusal: ShapeError | TypeError | None = None
+    for spec in specs:
+        try:
+            spec.check(*args, **kwargs)
+        except (ShapeError, TypeError) as error:
+            refusal = refusal or error
+            continue
+        accepting.append(spec)
+        if _describes(spec, args, kwargs):
+            return spec
+    if accepting:
+        return accepting[0]
+    assert refusal is not None
+    raise refusal
+
+
+def _describes(spec: Spec, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Returns whether no tensor is passed where the spec says nothing, nor one tensor where it has two types."""
+    arguments = pipeline.bind_arguments(spec.signature, args, kwargs)
+    types = {param.name: _inner(param) for param in spec.signature.params}
+    seen: dict[int, Type] = {}
+    for name, value in arguments.items():
+        if is_tensor(value):
+            type_ = types[name]
+            if isinstance(type_, AnyType) or seen.setdefault(id(value), type_) != type_:
+                return False
+    return True
+
+
+def _inner(param: Param) -> Type:
+    return param.type.inner if isinstance(param.type, OptionalType) else param.type
+
+
+# ------------------------------------------------------------------------------------ files
+
+
+def _stub(module: str) -> _Stub | None:
+    """Returns the library's file for a module."""
+    base = asset(_FOLDER).joinpath(*module.split("."))
+    for path in (base.with_name(f"{base.name}.pyi"), base / "__init__.pyi"):
+        if path.is_file():
+            return _read(path)
+    return None
+
+
+@cache
+def _read(path: Path) -> _Stub:
+    """Returns a file of the library.
+
+    Raises:
+        ShapeError: It is wrong.
+    """
+    report = Report()
+    source = pipeline.read_file(path, report)
+    report.raise_errors()
+    assert source is not None
+    module = pipeline.read_stub(source, report)
+    report.raise_errors()
+    signatures: dict[str, tuple[Signature, ...]] = {}
+    for signature in module:
+        signatures[signature.name] = (*signatures.get(signature.name, ()), signature)
+    return _Stub(signatures, pipeline.literal_attributes(source))
+
+
+def listing() -> list[Listed]:
+    """Returns the entries of the library, by name."""
+    folder = asset(_FOLDER)
+    found: dict[str, list[Signature]] = {}
+    for path in sorted(folder.rglob("*.pyi")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        for name, signatures in _read(path).signatures.items():
+            owner = name.rpartition(".")[0] or name
+            renamed = [replace(each, name=f"{module}.{name}") for each in signatures]
+            found.setdefault(f"{module}.{owner}", []).extend(renamed)
+    return [Listed(name, tuple(found[name])) for name in sorted(found)]
+
+
+def listed_text(name: str | None = None) -> str:
+    """Returns the entries, a line for each spec; or the specs of those called ``name``.
+
+    Args:
+        name: A dotted name or the end of one, ``Linear`` or ``nn.modules.linear.Linear``.
+
+    Raises:
+        ShapeError: ``unknown-spec``: there is none.
+    """
+    entries = listing()
+    if name is None:
+        return "\n".join(line for entry in entries for line in (entry.name, *map(_line, entry.specs)))
+    chosen = [entry for entry in entries if entry.name == name or entry.name.endswith(f".{name}")]
+    if not chosen:
+        raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, f"the library has no entry `{name}`")])
+    return "\n\n".join(write_signature(each) for entry in chosen for each in entry.specs)
+
+
+def _line(signature: Signature) -> str:
+    """Returns a spec's key, what it is for, and its tensors, in one line."""
+    key = signature.key.rpartition(".")[2]
+    bare = replace(signature, name=key, constraints=(), variables=(), values=(), doc=None, index=1, receiver=None)
+    text = " ".join(write_signature(bare).split()).removeprefix("def ").removesuffix(": ...")
+    text = text.replace("( ", "(").replace(", )", ")")
+    return f"    {text}" + (f"  # {signature.doc}" if signature.doc else "")
+
+
+__all__ = ["Listed", "attribute", "listed_text", "listing", "stub_for"]

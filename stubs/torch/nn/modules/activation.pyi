@@ -1,0 +1,158 @@
+"""``torch.nn.MultiheadAttention``.
+
+Its specs differ in layout (``batch_first``), and in what torch must know in order to trace: with a mask, the fused kernel
+asks whether the batch or the query is 1. Where query, key and value are one tensor, their lengths are one size too.
+A mask of three dims has a matrix for each head.
+"""
+
+from typing import Any, Literal, overload
+
+from shapedsl import Tensor, shapes
+from shapedsl.dims import B, K, Q
+
+@shapes("const embed_dim, kdim, vdim, num_heads, batch_first = _")
+class MultiheadAttention:
+    @overload
+    @shapes("""
+    "no masks"
+    where batch_first == 1, B >= 1, Q >= 1, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[B, Q, "embed_dim"],
+        key: Tensor[B, K, "kdim"],
+        value: Tensor[B, K, "vdim"],
+        key_padding_mask: None = None,
+        need_weights: bool = True,
+        attn_mask: None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "masks"
+    where batch_first == 1, B >= 2, Q >= 2, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[B, Q, "embed_dim"],
+        key: Tensor[B, K, "kdim"],
+        value: Tensor[B, K, "vdim"],
+        key_padding_mask: Tensor[B, K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, K] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "a mask for each head"
+    where batch_first == 1, B >= 1, Q >= 1, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[B, Q, "embed_dim"],
+        key: Tensor[B, K, "kdim"],
+        value: Tensor[B, K, "vdim"],
+        key_padding_mask: Tensor[B, K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Literal["B * num_heads"], Q, K] = ...,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "self-attention, masks"
+    where batch_first == 1, B >= 2, Q >= 2
+    """)
+    def forward(
+        self,
+        query: Tensor[B, Q, "embed_dim"],
+        key: Tensor[B, Q, "kdim"],
+        value: Tensor[B, Q, "vdim"],
+        key_padding_mask: Tensor[B, Q] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, Q] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "no masks"
+    where batch_first == 0, B >= 1, Q >= 1, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[Q, B, "embed_dim"],
+        key: Tensor[K, B, "kdim"],
+        value: Tensor[K, B, "vdim"],
+        key_padding_mask: None = None,
+        need_weights: bool = True,
+        attn_mask: None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "masks"
+    where batch_first == 0, B >= 2, Q >= 2, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[Q, B, "embed_dim"],
+        key: Tensor[K, B, "kdim"],
+        value: Tensor[K, B, "vdim"],
+        key_padding_mask: Tensor[B, K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, K] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "a mask for each head"
+    where batch_first == 0, B >= 1, Q >= 1, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[Q, B, "embed_dim"],
+        key: Tensor[K, B, "kdim"],
+        value: Tensor[K, B, "vdim"],
+        key_padding_mask: Tensor[B, K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Literal["B * num_heads"], Q, K] = ...,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "self-attention, masks"
+    where batch_first == 0, B >= 2, Q >= 2
+    """)
+    def forward(
+        self,
+        query: Tensor[Q, B, "embed_dim"],
+        key: Tensor[Q, B, "kdim"],
+        value: Tensor[Q, B, "vdim"],
+        key_padding_mask: Tensor[B, Q] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, Q] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "unbatched"
+    where Q >= 2, K >= 1
+    """)
+    def forward(
+        self,
+        query: Tensor[Q, "embed_dim"],
+        key: Tensor[K, "kdim"],
+        value: Tensor[K, "vdim"],
+        key_padding_mask: Tensor[K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, K] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[Q, "embed_dim"], Tensor | None]: ...
