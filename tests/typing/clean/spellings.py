@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal as L, Optional
+from typing import Annotated, Optional
+from typing import Literal as L
 
 import torch
-from torch import nn
-
 from shapedsl import Scalar, Shape, Tensor, shapes, where
 from shapedsl.dims import B, D, S, cdiv
 from shapedsl.dtypes import floating, int64
+from torch import nn
 
 
 @shapes
-def names(x: Tensor[B, S], y: Tensor["B", "S"]) -> Tensor:
+def names(x: Tensor[B, S], y: Tensor[B, S]) -> Tensor:
     return x + y
 
 
@@ -47,7 +47,7 @@ def keywords(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 
 
 @shapes
-def optional(x: Tensor[B] | None, y: Optional[Tensor[B]] = None) -> Tensor[B]:
+def optional(x: Tensor[B] | None, y: Optional[Tensor[B]] = None) -> Tensor[B]:  # noqa: UP045
     if x is None:
         assert y is not None
         return y
