@@ -70,8 +70,8 @@ def cut(sequence: Value, part: Slice) -> Value:
             raise Stop(f"a part of {text(sequence)} that is not known")
     if part.step not in (None, 1):
         raise Stop(f"every {text(part.step)}. dim of {text(sequence)}")
-    first = 0 if part.start is None else _edge(sequence, part.start)  # type: ignore[arg-type]
-    last = len(sequence) if part.stop is None else _edge(sequence, part.stop)  # type: ignore[arg-type]
+    first = 0 if part.start is None else _edge(sequence, part.start)
+    last = len(sequence) if part.stop is None else _edge(sequence, part.stop)
     return sequence[first:last]
 
 

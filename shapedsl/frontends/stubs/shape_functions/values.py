@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ....ir import Apply, Const, Dim, Ellipsis, Fresh, Static, Var, Variadic
 from ....ir.write_sizes import write_dim
@@ -71,18 +71,18 @@ class SymbolicRange:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """``start:stop:step``, as an index of a shape or of a tensor."""
+    """``start:stop:step``, as an index of a shape or of a tensor; of values, or in an argument of the IR's sizes."""
 
-    start: Value = None
-    stop: Value = None
-    step: Value = None
+    start: Any = None
+    stop: Any = None
+    step: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexTensor:
-    """A tensor as an index of a tensor: ints, or a mask of bools."""
+    """A tensor as an index of a tensor: ints, or a mask of bools; of values, or in an argument of the IR's dims."""
 
-    shape: tuple[Value, ...]
+    shape: tuple[Any, ...]
     mask: bool = False
 
 
@@ -152,9 +152,9 @@ def take_in(argument: Argument, names: Names) -> Value:
         case Ellipsis():
             return names.block()
         case Slice(start=start, stop=stop, step=step):
-            return Slice(take_in(start, names), take_in(stop, names), take_in(step, names))  # type: ignore[arg-type]
+            return Slice(take_in(start, names), take_in(stop, names), take_in(step, names))
         case IndexTensor(shape=shape, mask=mask):
-            return IndexTensor(tuple(take_in(dim, names) for dim in shape), mask)  # type: ignore[arg-type]
+            return IndexTensor(tuple(take_in(dim, names) for dim in shape), mask)
         case Mapping():
             return {name: take_in(value, names) for name, value in argument.items()}
         case Sequence():
