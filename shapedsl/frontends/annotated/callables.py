@@ -39,8 +39,8 @@ class RawCallable:
 
     Attributes:
         name: ``__qualname__`` after the last ``<locals>.``; ``_lambda`` for a lambda.
-        parameters: Those a caller passes: no receiver, nothing that a partial has bound.
-        receiver: ``self`` or ``cls``, if one was left out.
+        parameters: Those a caller passes, nothing that a partial has bound; the receiver only if it has a type.
+        receiver: ``self`` or ``cls``, if there is one.
         annotations: Unevaluated where Python kept them so.
         facts: What decorators said.
         shared: What was said of the class that it stands in.
@@ -91,8 +91,11 @@ def unwrap(target: Any) -> tuple[RawCallable, types.FunctionType] | None:
     annotations = annotations_of(function)
     name = _name(function)
     receiver = _receiver(function, name)
-    if receiver is not None and parameters and parameters[0].name == receiver and receiver not in annotations:
-        del parameters[0]
+    if receiver is not None:  # a bound method has it no more; what is said of its attributes holds all the same
+        if parameters and parameters[0].name == receiver:
+            del parameters[0]
+        if receiver in annotations or (facts is not None and receiver in facts.params):
+            parameters.insert(0, RawParameter(receiver, ParamKind.POSITIONAL_OR_KEYWORD, False))
     return RawCallable(name, tuple(parameters), receiver, annotations, facts, owner=_owner(given, function)), function
 
 

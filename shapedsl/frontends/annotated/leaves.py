@@ -20,8 +20,10 @@ from typing import Any
 
 from ...diagnostics import Report, Severity, Source
 from ...ir import AnyType, Apply, Const, Dtype, NoneType, ScalarType, Static, TensorType, Type, Var
+from ...ir.dtypes import dtype_name
 from ...surface.facts import Predicates
-from ...surface.forms import Form, shown, spell
+from ...surface.forms import FAMILIES, Form, shown, spell
+from ...surface.symbols import Predicate, Symbol
 from ..dialects.families import dtype_of
 from ..dialects.jaxtyping import Hint, hint_of, is_foreign, read_dims
 from ..dialects.shaped import declared_runs, is_bracketed, is_other, read_shaped
@@ -64,6 +66,7 @@ class LeafReader:
         self._plain_strings = plain_strings
         self._uses = uses
         self._shape_vars: Callable[[], str | None] = shape_vars
+        self._told: set[str] = set()  # names that are missing at run time
         self.wheres: list[Labeled] = []
         self.equalities: list[Equality] = []
         self.spoken = False
@@ -90,12 +93,27 @@ class LeafReader:
 
     def _unknown(self, shown: str, *, subscripted: bool) -> Type:
         # Classes that are imported for type checkers only are common, and say nothing of shapes.
-        self._report.emit(
-            Severity.WARNING if subscripted else Severity.NOTE,
+        if shown not in self._told:
+            self._told.add(shown)
+            self._report.emit(
+                Severity.WARNING if subscripted else Severity.NOTE,
+                "unresolved-annotation",
+                f"`{shown}` is not defined at run time; what it annotates is taken as static",
+                at=self._whole(shown),
+                help="import it outside of `if TYPE_CHECKING`" if subscripted else (),
+            )
+        return AnyType()
+
+    def _size(self, size: Symbol | Predicate) -> Type:
+        """Reports a size that stands where a type should: ``x: B``."""
+        text = size.text
+        self._report.warning(
             "unresolved-annotation",
-            f"`{shown}` is not defined at run time; the parameter is taken as static",
-            at=self._whole(shown),
-            help="import it outside of `if TYPE_CHECKING`" if subscripted else (),
+            f"`{text}` is a {'size' if isinstance(size, Symbol) else 'predicate'}, not a type",
+            at=self._whole(text),
+            help=f"write `Tensor[{text}]`, or `Scalar[{text}]` for an int"
+            if isinstance(size, Symbol)
+            else f"write `@where({text})`",
         )
         return AnyType()
 
@@ -177,9 +195,12 @@ class LeafReader:
             return self._text(item, base)
         elif isinstance(item, int) and not isinstance(item, bool):
             return item
-        elif type(item).__name__ == "dtype" and type(item).__module__ == "torch":
-            self.spoken = True
-            return TensorType(None, Dtype(str(item).rpartition(".")[2]))
+        elif (type(item).__name__ == "dtype" and type(item).__module__ == "torch") or isinstance(item, Unknown):
+            # a torch that is imported for type checkers only has its dtypes all the same
+            dtype = dtype_name(str(item).rpartition(".")[2])
+            if dtype is not None and dtype not in FAMILIES:
+                self.spoken = True
+                return TensorType(None, Dtype(dtype))
         return None
 
     def _text(self, text: str, base: object) -> Type | None:

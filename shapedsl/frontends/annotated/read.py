@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
-from ...diagnostics import Report, Source
+from ...diagnostics import Diagnostic, Report, Source
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, substitute_size, tensor_dims
 from ...surface.facts import Facts
@@ -135,7 +135,7 @@ class _Reading:
         returns = self._returns()
         if not self._spoken:
             return None
-        for diagnostic in self._found:
+        for diagnostic in _joined(self._found):
             self._report.add(diagnostic)
         self._unknown_parameters()
         settled = self._uses.settle(
@@ -178,7 +178,7 @@ class _Reading:
     def _parameters(self) -> tuple[RawParameter, ...]:
         """Returns the parameters without a receiver that is typed as `Self`: it says nothing of attributes."""
         first, *rest = self._raw.parameters or (None,)
-        if first is None or first.name != self._raw.receiver:
+        if first is None or first.name != self._raw.receiver or first.name in self._facts.params:
             return self._raw.parameters
         annotation = self._raw.annotations.get(first.name)
         itself = annotation.rpartition(".")[2] == "Self" if isinstance(annotation, str) else is_self(annotation)
@@ -308,6 +308,17 @@ class _Reading:
         if predicates:
             clauses.append(Where(predicates, predicates[0].span))
         return clauses
+
+
+def _joined(report: Report) -> Iterable[Diagnostic]:
+    """Returns the findings, those of one name that is missing at run time as one, with all of its places."""
+    joined: dict[object, Diagnostic] = {}
+    for diagnostic in report:
+        key: object = diagnostic.message if diagnostic.code == "unresolved-annotation" else len(joined)
+        first = joined.setdefault(key, diagnostic)
+        if first is not diagnostic:
+            joined[key] = replace(first, annotations=(*first.annotations, *diagnostic.annotations))
+    return joined.values()
 
 
 def _hint(clauses: list[Clause], hints: Mapping[str, Const], params: tuple[Param, ...], *, in_class: bool) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 from ...diagnostics import Report, Source
 from ...ir import AnyType, Const, MappingType, NoneType, ObjectType, OptionalType, Rest, SequenceType, Type
 from ...surface.forms import Form
+from ...surface.symbols import Predicate, Symbol
 from ..dialects.jaxtyping import hint_of, is_tree
 from ..dialects.uses import Uses
 from .fields import FieldClass, field_class
@@ -94,6 +95,8 @@ class TypeReader(LeafReader):
             return self._self()
         if isinstance(annotation, Unknown):
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
+        if isinstance(annotation, (Symbol, Predicate)):
+            return self._size(annotation)
         hint = hint_of(annotation)
         if hint is not None:
             return self._hint(hint)
@@ -111,10 +114,16 @@ class TypeReader(LeafReader):
 
     def _annotated(self, base: object, metadata: tuple[object, ...]) -> Type:
         """Reads ``Annotated[base, *metadata]``: each piece of metadata says something of the same value."""
+        report, self._report = self._report, Report()
         result = self.read(base)
+        told, self._report = self._report, report
         optional = isinstance(result, OptionalType) or is_optional(base)
-        for item in metadata:
-            said = self._metadata(item, base)
+        found = [self._metadata(item, base) for item in metadata]
+        for diagnostic in told:
+            # of a type that is missing at run time, the metadata says what there is to say
+            if diagnostic.code != "unresolved-annotation" or all(said is None or type(said) is int for said in found):
+                report.add(diagnostic)
+        for said in found:
             if isinstance(said, int):
                 result = self._repeat(result, said)
             elif said is not None:
