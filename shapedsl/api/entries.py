@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import GraphModule
     from torch.fx.experimental.dynamic_spec import ShapesSpec
+    from torch.nn import Module as TorchModule
 
     from ..ir import Signature
     from ..ir.expanded import Expanded, Lowered
     from .sources import SpecLike
 
-Target = TypeVar("Target", bound="Callable[..., Any]")
+# A module is callable; stubs of torch that make it generic keep that from type checkers.
+Target = TypeVar("Target", bound="Callable[..., Any] | TorchModule")
 
 
 @overload
@@ -35,7 +37,7 @@ def compile(
     fn: None = None, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
 ) -> Callable[[Target], Target]: ...
 def compile(
-    fn: Callable[..., Any] | None = None,
+    fn: Callable[..., Any] | TorchModule | None = None,
     spec: SpecLike | None = None,
     *,
     case: str | None = None,
@@ -75,7 +77,7 @@ def compile(
 
 
 def export(
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | TorchModule,
     args: tuple[Any, ...] | None = None,
     kwargs: Mapping[str, Any] | None = None,
     spec: SpecLike | None = None,
@@ -126,7 +128,7 @@ def export(
 
 
 def make_fx(
-    fn: Callable[..., Any], spec: SpecLike | None = None, *, case: str | None = None, **options: Any
+    fn: Callable[..., Any] | TorchModule, spec: SpecLike | None = None, *, case: str | None = None, **options: Any
 ) -> Callable[..., GraphModule]:
     """Returns a function that traces ``fn`` at example inputs into a graph which obeys the spec.
 

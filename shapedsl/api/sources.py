@@ -20,6 +20,7 @@ from .spec import Spec, SpecFile, warn
 
 if TYPE_CHECKING:
     from torch.fx.experimental.dynamic_spec import ShapesSpec
+    from torch.nn import Module as TorchModule
 
     SpecLike: TypeAlias = "Spec | SpecFile | str | os.PathLike[str] | ShapesSpec"
 
@@ -137,7 +138,7 @@ def from_torch(spec: ShapesSpec) -> Spec:
     return Spec(signature, report.diagnostics)
 
 
-def spec_of(target: Callable[..., Any]) -> Spec | None:
+def spec_of(target: Callable[..., Any] | TorchModule) -> Spec | None:
     """Returns the spec of a function, method, class or module: from its annotations, or what is attached.
 
     Warns ``spec-ignored`` where torch would not see what is attached.
@@ -151,7 +152,7 @@ def spec_of(target: Callable[..., Any]) -> Spec | None:
     return carried_spec(target, warn_ignored=True)
 
 
-def carried_spec(target: Callable[..., Any], *, warn_ignored: bool) -> Spec | None:
+def carried_spec(target: Callable[..., Any] | TorchModule, *, warn_ignored: bool) -> Spec | None:
     """Returns what `spec_of` does; an entry point of ours obeys the spec wherever it lies, and warns of nothing."""
     from ..frontends.annotated import read_callable
     from ..targets.ignored import warn_if_ignored
@@ -206,7 +207,7 @@ def _unified(first: Spec, second: Signature, report: Report) -> Spec:
     return first if both == first.signature else Spec(both, (*first.diagnostics, *report.diagnostics))
 
 
-def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> Spec:
+def as_spec(spec: SpecLike | None, target: Callable[..., Any] | TorchModule | None = None) -> Spec:
     """Returns the one spec that is meant: what is given and what ``target`` carries, unified dim by dim.
 
     Args:
@@ -227,7 +228,7 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | None = None) -> 
     return carried
 
 
-def given_spec(spec: SpecLike, target: Callable[..., Any] | None) -> Spec:
+def given_spec(spec: SpecLike, target: Callable[..., Any] | TorchModule | None) -> Spec:
     """Returns the spec that an argument means; what ``target`` itself carries is not looked at.
 
     Raises:
@@ -278,7 +279,7 @@ def as_specs(specs: Mapping[str, Spec] | SpecLike) -> Mapping[str, Spec]:
     raise TypeError(f"specs are a SpecFile, a Spec, a path or text, not {type(specs).__name__}")
 
 
-def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | None) -> Spec:
+def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | TorchModule | None) -> Spec:
     """Returns the spec called ``name``, else the one ``target`` is named like, else the only one.
 
     Raises:
