@@ -25,13 +25,13 @@ from typing import Any, Final
 import libcst as cst
 
 from ...diagnostics import Report, Severity, Source
-from ...ir import Dim, Variadic
+from ...ir import Dim, Ellipsis, Variadic
 from ...ir.write_sizes import write_dim
 from ...surface.forms import Form, Scalar, Tensor
 from ...surface.symbols import Symbol
 from .interpret import Interpreter, UninterpretedError
 from .known import foreign
-from .pyrefly_dims import Dims, NotReadError, code
+from .pyrefly_dims import Dims, NotReadError, code, last_name
 from .pyrefly_names import Alias, Class, Given, Kind, Names, Parameter, members
 from .tree import Tree
 
@@ -82,6 +82,8 @@ class PyreflyInterpreter(Interpreter):
                 return self._of_subscript(node)
             case cst.BinaryOperation(operator=cst.BitOr()):
                 return self._of_union(node)
+            case cst.StarredElement(value=shape):  # `*sizes: *Sizes`
+                return self.value(shape)
             case _:
                 return _NOT_MINE
 
@@ -119,7 +121,7 @@ class PyreflyInterpreter(Interpreter):
             case Kind.MAYBE_INT:
                 return typing.Optional[Scalar[Symbol(parameter.name)]]  # noqa: UP007, UP045  # objects, not classes
             case Kind.SHAPE | Kind.SHAPES:
-                raise NotReadError(f"`{parameter.name}` is {parameter.kind.value} as a value, ints whose number is open")
+                raise NotReadError(f"`{parameter.name}` is {parameter.kind.value} as a value: ints, and nothing tells how many")
             case Kind.INDEX:
                 raise NotReadError(f"`{parameter.name}` is an index, which the language has no type for")
             case Kind.FLAG | Kind.OTHER:
@@ -137,7 +139,7 @@ class PyreflyInterpreter(Interpreter):
         marker = self.names.marker(head)
         if marker is not None:
             return self._of_marker(node, marker, items)
-        if code(head).rpartition(".")[2] == "Unpack" and len(items) == 1:
+        if last_name(head) == "Unpack" and len(items) == 1:
             return self._of_unpack(items[0])
         match self.names.meaning(head):
             case Alias(value=value, params=params, names=names) if params is not None and names.depth < _DEEPEST:
@@ -191,7 +193,7 @@ class PyreflyInterpreter(Interpreter):
             return _STATIC
         texts = [write_dim(dim) for dim in dims]
         if any(text.startswith(("*", "...")) for text in texts):
-            raise NotReadError(f"`{code(node)}` is ints whose number is open")
+            raise NotReadError(f"`{code(node)}` is ints, and nothing tells how many")
         return tuple[tuple(Scalar[Symbol(text)] for text in texts)]  # type: ignore[misc]  # objects, not classes
 
     # ------------------------------------------------------------------------------ several
@@ -251,13 +253,14 @@ class PyreflyInterpreter(Interpreter):
     def _of_union(self, node: cst.BinaryOperation) -> Any:
         """Reads ``A | B``; static if shapes stand in one of several members beside None."""
         rows = [(member, self.value(member)) for member in members(node)]
-        several = [value for _, value in rows if value is not None]
-        flat = [part for value in several for part in _flat(value) if part is not None and part is not type(None)]
-        if len(flat) > 1 and any(map(_speaks, flat)):
-            raise NotReadError(f"`{code(node)}`: one of several types, of which the language has only `T | None`")
+        several = [part for _, value in rows for part in _flat(value) if part is not None and part is not type(None)]
+        if len(several) > 1:
+            if any(map(_speaks, several)):
+                raise NotReadError(f"`{code(node)}` is one of several types, of which the language has only `T | None`")
+            return _STATIC
         try:
             return typing.Union[tuple(value for _, value in rows)]  # noqa: UP007  # objects, not classes
-        except TypeError:  # `Callable[[A], B]` of somebody's class, which has no hash
+        except TypeError:  # `Callable[[A], B]`, which has no hash
             return _STATIC
 
 
@@ -287,7 +290,13 @@ def _filled(
 
 
 def tensor_of(dims: tuple[Dim, ...] | None) -> Form:
-    """Returns ``Tensor[…]`` with these dims; bare if they are not known."""
+    """Returns ``Tensor[…]`` with these dims; bare if they are not known.
+
+    Raises:
+        NotReadError: There are two runs of dims.
+    """
+    if dims is not None and sum(isinstance(dim, (Variadic, Ellipsis)) for dim in dims) > 1:
+        raise NotReadError(f"`{', '.join(map(write_dim, dims))}` has two runs of dims, of which a tensor can have one")
     return Tensor if dims is None else Form("Tensor", tuple(Symbol(write_dim(dim)) for dim in dims))
 
 

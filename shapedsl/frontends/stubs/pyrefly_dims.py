@@ -114,8 +114,6 @@ class Dims:
             except NotReadError as error:
                 self._unsaid(element.value, f"{error}; the size is `_`")
                 dims.append(Static())
-        if sum(isinstance(dim, (Variadic, Ellipsis)) for dim in dims) > 1:
-            raise NotReadError("two runs of dims stand in one shape")
         return tuple(dims)
 
     def _splat(self, node: cst.BaseExpression) -> tuple[Dim, ...]:
@@ -150,7 +148,7 @@ class Dims:
                 return Dims(names, self._unsaid).shape(inner)
             case _:
                 pass
-        if self.names.marker(node) == "IntTuple" or _last(node) == "Any":
+        if self.names.marker(node) == "IntTuple" or last_name(node) == "Any":
             return None
         raise NotReadError(f"`{code(node)}` is no shape")
 
@@ -182,7 +180,7 @@ class Dims:
                 return Dims(names, self._unsaid).size(inner)
             case _:
                 pass
-        if self.names.marker(node) == "Int" or _last(node) in _UNSAID:
+        if self.names.marker(node) == "Int" or last_name(node) in _UNSAID:
             return Static()
         raise NotReadError(f"`{code(node)}` is no size")
 
@@ -264,7 +262,7 @@ class Dims:
         """Returns the one value that ``Flag[Literal[v]]`` may have."""
         match bound.slice:
             case [cst.SubscriptElement(slice=cst.Index(value=cst.Subscript(value=head, slice=[only])))] if (
-                _last(head) == "Literal"
+                last_name(head) == "Literal"
             ):
                 return self.argument(only.slice.value) if isinstance(only.slice, cst.Index) else unknown
             case _:
@@ -310,11 +308,18 @@ def _may_fail(dim: Dim) -> bool:
 
 def code(node: cst.CSTNode) -> str:
     """Returns the text of a node, on one line."""
-    return " ".join(cst.Module([]).code_for_node(node).split())
+    return " ".join(_EMPTY.code_for_node(node).split())
 
 
-def _last(node: cst.BaseExpression) -> str:
-    return code(node).rpartition(".")[2]
+def last_name(node: cst.BaseExpression) -> str:
+    """Returns the last part of a dotted name; nothing of other expressions."""
+    match node:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name
+        case _:
+            return ""
 
 
-__all__ = ["Dims", "NotReadError", "code"]
+_EMPTY: Final = cst.Module([])
+
+__all__ = ["Dims", "NotReadError", "code", "last_name"]

@@ -51,6 +51,8 @@ class Files:
         """
         self.own = own
         self._source = own.source
+        self._trees: dict[str, Tree | None] = {}
+        self._beside: dict[int, Files] = {}
 
     @cached_property
     def _roots(self) -> list[Path]:
@@ -72,6 +74,25 @@ class Files:
                     return Version(found[1], f"`{entry}`")
         return None
 
+    @cached_property
+    def _package(self) -> list[str]:
+        """The package that relative imports of the file start from, as far as folders with an ``__init__`` tell."""
+        path = Path(self._source.name).absolute()
+        names: list[str] = []
+        for folder in path.parents:
+            if not any((folder / f"__init__{suffix}").is_file() for suffix in (".pyi", ".py")):
+                break
+            names.insert(0, folder.name.removesuffix("-stubs"))
+        return names
+
+    def absolute(self, name: str) -> str:
+        """Returns a name that a relative import binds, ``..x.y`` or (of ``from .. import y``) ``...y``, from the top."""
+        inner = name.lstrip(".")
+        level = len(name) - len(inner) - (0 if "." in inner else 1)
+        if level <= 0 or level > len(self._package):
+            return name
+        return ".".join([*self._package[: len(self._package) - level + 1], inner])
+
     def path(self, module: str) -> Path | None:
         """Returns the stub of a module; None where there is none."""
         top, *inner = module.split(".")
@@ -85,14 +106,20 @@ class Files:
 
     def tree(self, module: str) -> Tree | None:
         """Returns the syntax tree of a module's stub; None where there is none, or it is no Python."""
-        path = self.path(module)
-        if path is None:
-            return None
-        try:
-            status = path.stat()
-        except OSError:
-            return None
-        return _tree(path, status.st_mtime_ns, status.st_size)
+        if module not in self._trees:
+            path = self.path(module)
+            own = path is not None and path == Path(self._source.name).absolute()
+            self._trees[module] = self.own if own else None if path is None else _read(path)
+        return self._trees[module]
+
+    def around(self, tree: Tree) -> Files:
+        """Returns the files around another stub, one of these."""
+        if tree is self.own:
+            return self
+        if id(tree) not in self._beside:
+            self._beside[id(tree)] = Files(tree)
+            self._beside[id(tree)]._beside = self._beside
+        return self._beside[id(tree)]
 
 
 def _entries(folder: Path) -> Iterator[str]:
@@ -102,6 +129,14 @@ def _entries(folder: Path) -> Iterator[str]:
                 yield entry.name
     except OSError:  # no folder, or not ours to read
         return
+
+
+def _read(path: Path) -> Tree | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return _tree(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ from ...surface.forms import Form
 from .pyrefly import PyreflyInterpreter, note, own_tensor, says_shapes
 from .pyrefly_dims import code
 from .pyrefly_files import VERSION, Files
-from .pyrefly_names import FUNCTIONS, MARKERS, MODULE, Kind, Names
+from .pyrefly_names import FUNCTIONS, MARKERS, MODULE, Kind, Names, members
 from .scope import Imported, Scope
 from .tree import Tree
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .functions import Found
 
 _SPOKEN: Final = re.compile(rf"\b{MODULE}\b|\b_shapes\b|\bTensor\[\[")
+_LITERALS: Final = frozenset({"typing.Literal", "typing_extensions.Literal"})
 _BUILT: Final = frozenset({"__init__", "__new__", "__post_init__"})  # where an object's sizes are only chosen
 
 
@@ -89,6 +90,7 @@ class Dialect:
         """Returns what is said of a function: that the sizes of its class are one object's."""
         facts = facts or Facts(None)
         names = self._names(found)
+        self._literals(found, names)
         if found.owner is None or found.node.name.value in _BUILT or self._own(found, names) is not None:
             return facts
         own = {row.name for row in names.parameters(found.node)}
@@ -100,6 +102,15 @@ class Dialect:
         return facts
 
     # ------------------------------------------------------------------------------- steps
+
+    def _literals(self, found: Found, names: Names) -> None:
+        """Notes parameters for whose one value a spec holds, as those of overloads often have."""
+        for row in parameters_of(found.node):
+            node = None if row.annotation is None else row.annotation.annotation
+            for member in () if node is None else members(node):
+                if isinstance(member, cst.Subscript) and names.qualified(member.value) in _LITERALS:
+                    message = f"the spec holds where `{row.name.value}` is {_values(member)}, which the language cannot say"
+                    note(self._report, self._tree, row, member, message)
 
     def _names(self, found: Found) -> Names:
         return Names(found.scope, self._files)
@@ -151,15 +162,24 @@ def dialect_of(tree: Tree, scope: Scope, report: Report) -> Dialect | None:
     return Dialect(tree, scope, report) if _SPOKEN.search(tree.source.text) else None
 
 
-def annotations_of(node: cst.FunctionDef, *, returns: bool = True) -> Iterator[cst.BaseExpression]:
-    """Yields the annotations of a function, the return type last."""
+def parameters_of(node: cst.FunctionDef) -> list[cst.Param]:
+    """Returns the parameters of a function, in order."""
     rows = node.params
     every = [*rows.posonly_params, *rows.params, rows.star_arg, *rows.kwonly_params, rows.star_kwarg]
-    for row in every:
-        if isinstance(row, cst.Param) and row.annotation is not None:
+    return [row for row in every if isinstance(row, cst.Param)]
+
+
+def annotations_of(node: cst.FunctionDef, *, returns: bool = True) -> Iterator[cst.BaseExpression]:
+    """Yields the annotations of a function, the return type last."""
+    for row in parameters_of(node):
+        if row.annotation is not None:
             yield row.annotation.annotation
     if returns and node.returns is not None:
         yield node.returns.annotation
+
+
+def _values(node: cst.Subscript) -> str:
+    return " or ".join(f"`{code(item.slice)}`" for item in node.slice)
 
 
 def _is_static(node: cst.FunctionDef) -> bool:

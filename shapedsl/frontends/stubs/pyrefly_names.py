@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import libcst as cst
@@ -112,6 +113,7 @@ class Names:
     files: Files
     given: Mapping[str, Given] = field(default_factory=dict[str, Given])
     depth: int = 0
+    _known: dict[str, Meaning] = field(default_factory=dict[str, "Meaning"], compare=False, repr=False)
 
     def within(self, scope: Scope, given: Mapping[str, Given]) -> Names:
         """Returns the names that stand around an alias or a class that one of these stands for."""
@@ -123,9 +125,10 @@ class Names:
             return None
         match node:
             case cst.Name(value=name):
-                if name in self.given:
-                    return self.given[name]
-                return self._bound(name, self.scope.find(name))
+                if name not in self._known:
+                    given = self.given.get(name)
+                    self._known[name] = self._bound(name, self.scope.find(name)) if given is None else given
+                return self._known[name]
             case cst.Attribute(value=base, attr=cst.Name(value=name)):
                 owner = self.meaning(base)
                 return self._qualified(f"{owner}.{name}") if isinstance(owner, str) else None
@@ -137,7 +140,7 @@ class Names:
         match node:
             case cst.Name(value=name):
                 binding = self.scope.find(name)
-                return binding.qualified if isinstance(binding, Imported) else None
+                return self.files.absolute(binding.qualified) if isinstance(binding, Imported) else None
             case cst.Attribute(value=base, attr=cst.Name(value=name)):
                 owner = self.qualified(base)
                 return None if owner is None else f"{owner}.{name}"
@@ -213,7 +216,7 @@ class Names:
             case Defined(node=node):
                 return Class(node, self)
             case Imported(qualified=qualified):
-                return self._qualified(qualified)
+                return self._qualified(self.files.absolute(qualified))
             case _:
                 return None
 
@@ -230,7 +233,7 @@ class Names:
             return qualified
         if isinstance(binding, Imported) and binding.qualified == qualified:
             return qualified
-        return self.within(_top(tree), {})._bound(name, binding)
+        return Names(_top(tree), self.files.around(tree), {}, self.depth + 1)._bound(name, binding)
 
     def _kind(self, bound: cst.BaseExpression | None) -> Kind:
         match bound:
@@ -279,16 +282,12 @@ def _last(qualified: str | None) -> str:
     return (qualified or "").rpartition(".")[2]
 
 
+@lru_cache(maxsize=64)
 def _top(tree: Tree) -> Scope:
-    """Returns the names of a whole file; read once."""
+    """Returns the names of a whole file."""
     from .functions import names_of  # which reads this module's dialect
 
-    scope = _TOPS.get(id(tree))
-    if scope is None or scope[0] is not tree:
-        scope = _TOPS[id(tree)] = tree, Scope(names_of(tree.module.body))
-    return scope[1]
+    return Scope(names_of(tree.module.body))
 
-
-_TOPS: dict[int, tuple[Tree, Scope]] = {}
 
 __all__ = ["FUNCTIONS", "MARKERS", "MODULE", "Alias", "Class", "Given", "Kind", "Meaning", "Names", "Parameter", "members"]
