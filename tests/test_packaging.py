@@ -82,6 +82,8 @@ def test_wheel_says_what_it_needs(distributions: dict[str, Path]) -> None:
     }
     assert required == {"click", "lark", "sympy", "typing-extensions"}
     assert "Requires-Python: >=3.10" in metadata
+    entries = wheel.read(next(n for n in wheel.namelist() if n.endswith(".dist-info/entry_points.txt"))).decode()
+    assert "[pytest11]\nshapedsl = shapedsl.pytest_plugin\n" in entries
     assert "License-Expression: BSD-3-Clause" in metadata
 
 

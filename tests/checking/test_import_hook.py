@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import subprocess
 import sys
-import textwrap
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import shapedsl as sd
-from shapedsl.import_hook import NAME, with_checks
+from shapedsl.import_hook import NAME
 
 torch = pytest.importorskip("torch", reason="calls take tensors")
 
@@ -263,56 +261,3 @@ def test_a_syntax_error_is_pythons_own(package: Path) -> None:
     with sd.install_import_hook("shaped_pkg"), pytest.raises(SyntaxError) as caught:
         importlib.import_module("shaped_pkg.wrong")
     assert (caught.value.filename, caught.value.lineno) == (str(package / "shaped_pkg" / "wrong.py"), 1)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("x = 1", "x = 1"),
-        ("def f(x: int, *a: str, **k: object) -> Tensor[B]: ...", None),
-        ("def f(x): ...", None),
-        ("def f(x: Tensor[B]): ...", "@__shapedsl_check__\ndef f(x: Tensor[B]): ..."),
-        ("@a\n@b\ndef f(x: T): ...", "@a\n@b\n@__shapedsl_check__\ndef f(x: T): ..."),
-        (
-            "@a\n@shapes\n@b\n@where(B < 3)\ndef f(x): ...",
-            "@a\n@__shapedsl_check__\n@shapes\n@b\n@where(B < 3)\ndef f(x): ...",
-        ),
-        ("@sd.shapes(x='B')\ndef f(x): ...", "@__shapedsl_check__\n@sd.shapes(x='B')\ndef f(x): ..."),
-        ("@no_type_check\ndef f(x: T): ...", None),
-        (
-            "class C(A):\n    async def f(self, *, x: T): ...",
-            "class C(A):\n    @__shapedsl_check__\n    async def f(self, *, x: T): ...",
-        ),
-        ("@shapes\nclass C: ...", "@__shapedsl_check__\n@shapes\nclass C: ..."),
-        ("@dataclass\nclass C:\n    x: Tensor[B]", None),
-    ],
-)
-def test_where_the_check_stands(before: str, after: str | None) -> None:
-    wanted = ast.parse(before if after is None else after).body
-    if after not in (None, before):
-        wanted = [*ast.parse(f"from shapedsl.import_hook import check as {NAME}").body, *wanted]
-    made = with_checks(ast.parse(before))
-    assert [ast.dump(each) for each in made.body] == [ast.dump(each) for each in wanted]
-
-
-def test_the_import_stands_behind_docstring_and_future() -> None:
-    made = with_checks(ast.parse('"""Doc."""\nfrom __future__ import annotations\n\ndef f(x: T): ...\n'))
-    assert [type(node).__name__ for node in made.body] == ["Expr", "ImportFrom", "ImportFrom", "FunctionDef"]
-    assert ast.get_docstring(made) == "Doc."
-    compile(made, "<test>", "exec")
-
-
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters need Python 3.12")
-def test_type_parameters(package: Path) -> None:
-    source = """\
-    from shapedsl import Tensor
-
-    def f[B](x: Tensor[B, B]):
-        return x
-    """
-    (package / "shaped_pkg" / "newer.py").write_text(textwrap.dedent(source))
-    with sd.install_import_hook("shaped_pkg"):
-        f = importlib.import_module("shaped_pkg.newer").f
-    f(torch.ones(3, 3))
-    with pytest.raises(sd.ShapeError):
-        f(torch.ones(3, 4))
