@@ -1,4 +1,6 @@
 """Pyrefly's ``Shaped`` with ``@shape_vars``: at run time `typing.Annotated` and a decorator that leaves no trace."""
+# These annotations are for run time: most of them no type checker would pass.
+# mypy: disable-error-code="empty-body,misc,name-defined,type-arg,unused-ignore,untyped-decorator,valid-type,attr-defined"
 
 from __future__ import annotations
 
