@@ -37,9 +37,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder of written stubs."""
     made = tmp_path_factory.mktemp("written")
     (made / "given").mkdir()
-    sources = [Source("more.shapes", MORE)]
-    for path in sorted((ROOT / "tests" / "cases" / "samples").glob("*.shapes")):
-        sources.append(Source(str(path), path.read_text(encoding="utf-8")))
+    paths = sorted((ROOT / "tests" / "cases" / "samples").glob("*.shapes"))
+    sources = [Source(str(path), path.read_text(encoding="utf-8")) for path in paths]
+    sources.append(Source("more.shapes", MORE))
     for number, source in enumerate(sources):
         report = Report()
         module = pipeline.read(source, report, base=Path(source.name).parent)
