@@ -59,7 +59,7 @@ def inside(x: tuple[Missing, Tensor[B]], y: Tensor[B]) -> None: ...
 def twice(x: tuple[Missing, Missing], y: Tensor[B]) -> None: ...
 
 
-def everywhere(x: Missing, y: Tensor[B], *args: Missing, z: list[Missing] = ()) -> Missing: ...
+def everywhere(x: Missing, y: Tensor[B], *args: Missing, z: list[Missing]) -> Missing: ...
 
 
 def key(x: Keys, y: Tensor[B]) -> None: ...
@@ -136,7 +136,7 @@ def test_a_dim_is_no_type() -> None:
     report = Report()
     assert read_callable(sizes, report) == written("def f(x, y: Tensor[B], z, w, v) -> None: ...")
     assert [d.code for d in report] == ["unresolved-annotation"] * 4
-    assert [d.message for d in report][0] == "`B` is a size, not a type"
+    assert report.diagnostics[0].message == "`B` is a size, not a type"
     assert report.diagnostics[0].helps == ("write `Tensor[B]`, or `Scalar[B]` for an int",)
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...diagnostics import Report, Severity, Source
-from ...ir import AnyType, Apply, Const, Dtype, NoneType, ScalarType, Static, TensorType, Type, Var
+from ...ir import AnyType, Apply, Const, Dim, Dtype, NoneType, ScalarType, Static, TensorType, Type, Var
 from ...ir.dtypes import dtype_name
 from ...surface.facts import Predicates
 from ...surface.forms import FAMILIES, Form, shown, spell
@@ -33,6 +33,7 @@ from ..text.parse import parse
 from ..text.syntax import Labeled
 from .equalities import Equality
 from .namespace import Evaluator, Unknown
+from .parameters import Arguments, fill_in
 
 # `typing.Any`, written out, says "static" as `_` does; other foreign types say nothing, and a
 # container of nothing but those is none of ours.
@@ -66,6 +67,7 @@ class LeafReader:
         self._plain_strings = plain_strings
         self._uses = uses
         self._shape_vars: Callable[[], str | None] = shape_vars
+        self._arguments: Arguments | None = None  # of the alias or class being read
         self._told: set[str] = set()  # names that are missing at run time
         self.wheres: list[Labeled] = []
         self.equalities: list[Equality] = []
@@ -164,7 +166,22 @@ class LeafReader:
                     help='a dim is a name, a number, an expression in quotes, `...` or `"_"`',
                 )
                 return None
-        return () if form.items == () else parse_dims(self._source(form.text or ""), self._report)
+        if form.items == ():
+            return ()
+        dims = parse_dims(self._source(form.text or ""), self._report)
+        return dims if dims is None else self._filled(dims, self._arguments)
+
+    def _filled(self, dims: Sequence[Dim], arguments: Arguments | None) -> tuple[Dim, ...]:
+        """Returns ``dims`` with the parameters of the alias or class being read replaced by its arguments."""
+        if arguments is None:
+            return tuple(dims)
+
+        def read(argument: object) -> Sequence[Dim] | None:
+            text = spell(argument)
+            found = None if text is None else parse_dims(self._source(text), Report())
+            return None if found is None else self._filled(found, arguments.outer)
+
+        return fill_in(dims, arguments, read, self._report)
 
     def _whole(self, text: str) -> Any:
         return self._source(text).span(0, len(text))

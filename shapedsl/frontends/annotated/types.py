@@ -30,6 +30,7 @@ from ..dialects.uses import Uses
 from .fields import FieldClass, field_class
 from .leaves import ANY, INT, UNIONS, LeafReader, is_int, is_none, is_optional, is_self, is_silent, name_of
 from .namespace import Evaluator, Unknown
+from .parameters import bind
 from .unify import unify
 
 # Wrappers that say nothing of shapes; what they wrap does.
@@ -104,8 +105,10 @@ class TypeReader(LeafReader):
             return self._late(annotation.__forward_arg__)
         if hasattr(annotation, "__metadata__") and hasattr(annotation, "__origin__"):
             return self._annotated(annotation.__origin__, annotation.__metadata__)
-        if type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__value__"):
+        if is_alias(annotation):
             return self._alias(annotation)
+        if type(annotation).__name__ == "TypeVar":
+            return self._parameter(annotation.__name__)
         if hasattr(annotation, "__supertype__"):  # a NewType
             return self.read(annotation.__supertype__)
         return self._generic(annotation)
@@ -194,11 +197,32 @@ class TypeReader(LeafReader):
             return _sequence("tuple", [self.read(argument) for argument in arguments], Rest.NONE)
         if name in _LISTS and arguments:
             return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
+        if is_alias(origin) or (arguments and isinstance(origin, type) and field_class(origin) is not None):
+            return self._with(origin, arguments)
         if origin is None and isinstance(annotation, type):  # on 3.10 dict[str, int] is one too
             return self._class(annotation)
         if origin is not None and arguments:
             self._unread(annotation, arguments)
         return AnyType()
+
+    def _with(self, generic: Any, arguments: tuple[object, ...]) -> Type:
+        """Reads an alias or class whose parameters have ``arguments``: ``Pair[B]``, ``Batch[Tensor[B]]``."""
+        outer, self._arguments = self._arguments, bind(generic, arguments, self._arguments)
+        try:
+            return self.read(generic)
+        finally:
+            self._arguments = outer
+
+    def _parameter(self, name: str) -> Type:
+        """Reads what a type parameter stands for: something only where it has an argument."""
+        inner = self._arguments
+        if inner is None or len(inner.values.get(name, ())) != 1:
+            return AnyType()
+        self._arguments = inner.outer
+        try:
+            return self.read(inner.values[name][0])
+        finally:
+            self._arguments = inner
 
     def _unread(self, annotation: object, arguments: tuple[object, ...]) -> None:
         """Warns where shapes stand inside a type that has no place for them, as in ``dict[str, Tensor[B]]``."""
@@ -271,6 +295,11 @@ class TypeReader(LeafReader):
         if fields.fields and not said:
             return AnyType()
         return MappingType(tuple(said)) if fields.keyed else ObjectType(tuple(said), fields.name)
+
+
+def is_alias(annotation: object) -> bool:
+    """Whether ``annotation`` is a PEP 695 alias, of `typing` or `typing_extensions`."""
+    return type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__type_params__")
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
