@@ -11,7 +11,8 @@ An entry is a class in a ``.pyi`` file under ``stubs/``, at the path of the modu
 overloads that are not about such an object::
 
     >>> print(sd.stub_for(torch.nn.Linear(6, 5)))
-    def torch.nn.modules.linear.Linear.forward(self, input: Tensor[*batch, 6]) -> Tensor[*batch, 5]: ...
+    class torch.nn.modules.linear.Linear:
+        def forward(self, input: Tensor[*batch, 6]) -> Tensor[*batch, 5]: ...
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .. import pipeline
 from ..assets import asset
@@ -86,8 +87,9 @@ def stub_for(
     Example:
         >>> spec = sd.stub_for(torch.nn.Conv1d(4, 6, kernel_size=3))
         >>> print(spec)
-        def torch.nn.modules.conv.Conv1d.forward(self, input: Tensor[B, 4, T]) -> Tensor[B, 6, T - 2]:
-            where T >= 2
+        class torch.nn.modules.conv.Conv1d:
+            def forward(self, input: Tensor[B, 4, T]) -> Tensor[B, 6, T - 2]:
+                where T >= 3
     """
     method, _, index = (name or "forward").partition("@")
     found = _specs(target, method)
@@ -109,7 +111,7 @@ def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
     if not isinstance(target, type) and hasattr(target, "__qualname__"):  # a function
         stub, full = _stub(str(target.__module__)), f"{target.__module__}.{target.__qualname__}"
         signatures = () if stub is None else stub.signatures.get(target.__qualname__, ())
-        return (full, [_spec(each, full, {}) for each in signatures]) if signatures else None
+        return (full, [_spec(each, full) for each in signatures]) if signatures else None
     cls: type[Any] = target if isinstance(target, type) else type(target)
     for base in cls.__mro__:
         stub = _stub(base.__module__)
@@ -123,8 +125,8 @@ def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
             report.warning("unknown-spec", f"the library's entry for `{full}` does not describe this object: {reason}")
             warn(report)
             return None
-        values = {} if isinstance(target, type) else {name: value for name, value in _values(target, signatures)}
-        made = [_spec(each, f"{full}.{method}", values) for each in _about(signatures, values)]
+        values = {} if isinstance(target, type) else dict(_values(target, signatures))
+        made = [_spec(each, f"{full}.{method}") for each in _about(signatures, values)]
         return full, made
     return None
 
@@ -137,7 +139,7 @@ def _about(signatures: Sequence[Signature], values: Mapping[str, int]) -> Iterat
             yield instance
 
 
-def _spec(signature: Signature, name: str, values: Mapping[str, int]) -> Spec:
+def _spec(signature: Signature, name: str) -> Spec:
     """Returns a spec under its full name, resolved.
 
     Raises:
@@ -192,7 +194,8 @@ def attribute(target: object, path: str) -> int | None:
 def _inside(target: object, name: str) -> object:
     """Returns an attribute, an item of a sequence, or its length; None if there is none."""
     if name.isdigit() and isinstance(target, (tuple, list)):
-        return target[int(name)] if int(name) < len(target) else None
+        items = cast("Sequence[object]", target)
+        return items[int(name)] if int(name) < len(items) else None
     if name == "len" and hasattr(type(target), "__len__"):
         return len(target)  # type: ignore[arg-type]
     try:

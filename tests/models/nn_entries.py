@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.models.harness import Call, Entry, Sizes, torch
 
 nn = torch.nn
@@ -71,7 +73,9 @@ def _group_norms() -> list[Entry]:
     return [
         Entry("GroupNorm", lambda: nn.GroupNorm(2, 6), image, good, wrong),
         # of one channel in a group, torch wants more than one value
-        Entry("GroupNorm, a group a channel", lambda: nn.GroupNorm(6, 6), image, good, (*wrong, {"B": 1, "H": 1, "W": 1})),
+        Entry(
+            "GroupNorm, a group a channel", lambda: nn.GroupNorm(6, 6), image, good, (*wrong, {"B": 1, "H": 1, "W": 1})
+        ),
     ]
 
 
@@ -80,9 +84,7 @@ def _convolutions() -> list[Entry]:
         wide = kind is not nn.Conv1d
         wrong: tuple[Sizes, ...] = ({"B": 2, "H": 8, "W": 8, "C": 3}, {"B": 2, "H": 8, "W": 0})
         narrow: tuple[Sizes, ...] = ({"B": 2, "T": 8, "C": 3}, {"B": 2, "T": 0})
-        return Entry(
-            name, lambda: kind(4, 6, **options), inputs, _BHW if wide else _BT, wrong if wide else narrow
-        )
+        return Entry(name, lambda: kind(4, 6, **options), inputs, _BHW if wide else _BT, wrong if wide else narrow)
 
     return [
         entry("Conv1d", nn.Conv1d, _signal, kernel_size=3),
@@ -97,7 +99,9 @@ def _convolutions() -> list[Entry]:
             spec="forward@2",
         ),
         entry("Conv2d", nn.Conv2d, _image, kernel_size=3),
-        entry("Conv2d, strided and padded", nn.Conv2d, _image, kernel_size=(3, 5), padding=(1, 2), stride=(2, 1), groups=2),
+        entry(
+            "Conv2d, strided and padded", nn.Conv2d, _image, kernel_size=(3, 5), padding=(1, 2), stride=(2, 1), groups=2
+        ),
         entry("ConvTranspose2d", nn.ConvTranspose2d, _image, kernel_size=3),
         entry(
             "ConvTranspose2d, strided and padded",
@@ -280,7 +284,7 @@ def _transformers() -> list[Entry]:
         encoder("", ((2, 1, 1, 3), (3, 1, 4, 1)), {"B": 2, "S": 0}, None),
         encoder("length first", ((2, 1, 1, 3), (3, 1, 4, 1)), {"B": 2, "S": 0}, None, first=False),
         encoder("padding", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="p"),
-        encoder("padding and a mask", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@2", masks="pm"),
+        encoder("padding and a mask", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="pm"),
         encoder("a mask", ((2, 2, 4, 3), (3, 1, 4, 2)), {"B": 1, "S": 3}, "forward@2", masks="m"),
         encoder("a mask for each head", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@4", masks="h"),
         decoder("", (1, 1), {"B": 2, "T": 0, "S": 3}, None),
@@ -326,9 +330,8 @@ def _recurrent() -> list[Entry]:
 
 
 def _resnet(train: bool) -> Any:
-    from torchvision.models.resnet import BasicBlock, ResNet
-
-    return ResNet(BasicBlock, [1, 1, 1, 1], num_classes=5).train(train)
+    resnet = pytest.importorskip("torchvision.models.resnet", reason="ResNet is torchvision's")
+    return resnet.ResNet(resnet.BasicBlock, [1, 1, 1, 1], num_classes=5).train(train)
 
 
 def _images() -> list[Entry]:

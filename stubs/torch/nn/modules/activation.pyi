@@ -5,7 +5,12 @@ asks whether the batch or the query is 1. Where query, key and value are one ten
 A mask of three dims has a matrix for each head.
 """
 
-from typing import Any, Literal, overload
+# Dims tell overloads apart, and checkers see none.
+# mypy: disable-error-code="overload-cannot-match"
+# pyright: reportOverlappingOverload=false
+
+from typing import Literal as L
+from typing import overload
 
 from shapedsl import Tensor, shapes
 from shapedsl.dims import B, K, Q
@@ -19,15 +24,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[B, Q, "embed_dim"],
-        key: Tensor[B, K, "kdim"],
-        value: Tensor[B, K, "vdim"],
+        query: Tensor[L["B, Q, embed_dim"]],
+        key: Tensor[L["B, K, kdim"]],
+        value: Tensor[L["B, K, vdim"]],
         key_padding_mask: None = None,
         need_weights: bool = True,
         attn_mask: None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["B, Q, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "masks"
@@ -35,15 +40,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[B, Q, "embed_dim"],
-        key: Tensor[B, K, "kdim"],
-        value: Tensor[B, K, "vdim"],
+        query: Tensor[L["B, Q, embed_dim"]],
+        key: Tensor[L["B, K, kdim"]],
+        value: Tensor[L["B, K, vdim"]],
         key_padding_mask: Tensor[B, K] | None = None,
         need_weights: bool = True,
         attn_mask: Tensor[Q, K] | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["B, Q, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "a mask for each head"
@@ -51,15 +56,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[B, Q, "embed_dim"],
-        key: Tensor[B, K, "kdim"],
-        value: Tensor[B, K, "vdim"],
+        query: Tensor[L["B, Q, embed_dim"]],
+        key: Tensor[L["B, K, kdim"]],
+        value: Tensor[L["B, K, vdim"]],
         key_padding_mask: Tensor[B, K] | None = None,
         need_weights: bool = True,
-        attn_mask: Tensor[Literal["B * num_heads"], Q, K] = ...,
+        attn_mask: Tensor[L["B * num_heads, Q, K"]] = ...,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["B, Q, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "self-attention, masks"
@@ -67,15 +72,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[B, Q, "embed_dim"],
-        key: Tensor[B, Q, "kdim"],
-        value: Tensor[B, Q, "vdim"],
+        query: Tensor[L["B, Q, embed_dim"]],
+        key: Tensor[L["B, Q, kdim"]],
+        value: Tensor[L["B, Q, vdim"]],
         key_padding_mask: Tensor[B, Q] | None = None,
         need_weights: bool = True,
         attn_mask: Tensor[Q, Q] | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[B, Q, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["B, Q, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "no masks"
@@ -83,15 +88,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[Q, B, "embed_dim"],
-        key: Tensor[K, B, "kdim"],
-        value: Tensor[K, B, "vdim"],
+        query: Tensor[L["Q, B, embed_dim"]],
+        key: Tensor[L["K, B, kdim"]],
+        value: Tensor[L["K, B, vdim"]],
         key_padding_mask: None = None,
         need_weights: bool = True,
         attn_mask: None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["Q, B, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "masks"
@@ -99,15 +104,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[Q, B, "embed_dim"],
-        key: Tensor[K, B, "kdim"],
-        value: Tensor[K, B, "vdim"],
+        query: Tensor[L["Q, B, embed_dim"]],
+        key: Tensor[L["K, B, kdim"]],
+        value: Tensor[L["K, B, vdim"]],
         key_padding_mask: Tensor[B, K] | None = None,
         need_weights: bool = True,
         attn_mask: Tensor[Q, K] | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["Q, B, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "a mask for each head"
@@ -115,15 +120,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[Q, B, "embed_dim"],
-        key: Tensor[K, B, "kdim"],
-        value: Tensor[K, B, "vdim"],
+        query: Tensor[L["Q, B, embed_dim"]],
+        key: Tensor[L["K, B, kdim"]],
+        value: Tensor[L["K, B, vdim"]],
         key_padding_mask: Tensor[B, K] | None = None,
         need_weights: bool = True,
-        attn_mask: Tensor[Literal["B * num_heads"], Q, K] = ...,
+        attn_mask: Tensor[L["B * num_heads, Q, K"]] = ...,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["Q, B, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "self-attention, masks"
@@ -131,15 +136,15 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[Q, B, "embed_dim"],
-        key: Tensor[Q, B, "kdim"],
-        value: Tensor[Q, B, "vdim"],
+        query: Tensor[L["Q, B, embed_dim"]],
+        key: Tensor[L["Q, B, kdim"]],
+        value: Tensor[L["Q, B, vdim"]],
         key_padding_mask: Tensor[B, Q] | None = None,
         need_weights: bool = True,
         attn_mask: Tensor[Q, Q] | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[Q, B, "embed_dim"], Tensor[Literal["B, ..."]] | None]: ...
+    ) -> tuple[Tensor[L["Q, B, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
     @overload
     @shapes("""
     "unbatched"
@@ -147,12 +152,12 @@ class MultiheadAttention:
     """)
     def forward(
         self,
-        query: Tensor[Q, "embed_dim"],
-        key: Tensor[K, "kdim"],
-        value: Tensor[K, "vdim"],
+        query: Tensor[L["Q, embed_dim"]],
+        key: Tensor[L["K, kdim"]],
+        value: Tensor[L["K, vdim"]],
         key_padding_mask: Tensor[K] | None = None,
         need_weights: bool = True,
         attn_mask: Tensor[Q, K] | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor[Q, "embed_dim"], Tensor | None]: ...
+    ) -> tuple[Tensor[L["Q, embed_dim"]], Tensor | None]: ...

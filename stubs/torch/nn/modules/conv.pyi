@@ -4,7 +4,12 @@ The padding is read where torch keeps it in full, ``padding="same"`` included. W
 needs more of its input (a reflection needs more than it reflects), so only zeros are described.
 """
 
-from typing import Any, Literal as L, overload
+# Dims tell overloads apart, and checkers see none.
+# mypy: disable-error-code="overload-cannot-match"
+# pyright: reportOverlappingOverload=false
+
+from typing import Literal as L
+from typing import overload
 
 from shapedsl import Tensor, shapes
 
@@ -20,16 +25,16 @@ class Conv1d:
     @overload
     @shapes("where padded >= window")
     def forward(
-        self, input: Tensor["B", "in_channels", "T"]
-    ) -> Tensor["B", "out_channels", L["(padded - window) // stride_0 + 1"]]: ...
+        self, input: Tensor[L["B, in_channels, T"]]
+    ) -> Tensor[L["B, out_channels, (padded - window) // stride_0 + 1"]]: ...
     @overload
     @shapes("""
     "unbatched"
     where padded >= window
     """)
     def forward(
-        self, input: Tensor["in_channels", "T"]
-    ) -> Tensor["out_channels", L["(padded - window) // stride_0 + 1"]]: ...
+        self, input: Tensor[L["in_channels, T"]]
+    ) -> Tensor[L["out_channels, (padded - window) // stride_0 + 1"]]: ...
 
 @shapes("""
 const in_channels, out_channels, kernel_size_0, kernel_size_1, stride_0, stride_1, dilation_0, dilation_1 = _
@@ -47,13 +52,13 @@ class Conv2d:
 
     @overload
     @shapes("where padded_height >= window_height, padded_width >= window_width")
-    def forward(self, input: Tensor["B", "in_channels", "H", "W"]) -> Tensor["B", "out_channels", "height", "width"]: ...
+    def forward(self, input: Tensor[L["B, in_channels, H, W"]]) -> Tensor[L["B, out_channels, height, width"]]: ...
     @overload
     @shapes("""
     "unbatched"
     where padded_height >= window_height, padded_width >= window_width
     """)
-    def forward(self, input: Tensor["in_channels", "H", "W"]) -> Tensor["out_channels", "height", "width"]: ...
+    def forward(self, input: Tensor[L["in_channels, H, W"]]) -> Tensor[L["out_channels, height, width"]]: ...
 
 @shapes("""
 const in_channels, out_channels, kernel_size_0, kernel_size_1, stride_0, stride_1, dilation_0, dilation_1 = _
@@ -67,13 +72,13 @@ class ConvTranspose2d:
     @overload
     @shapes("where H >= 1, W >= 1, height >= 1, width >= 1")
     def forward(
-        self, input: Tensor["B", "in_channels", "H", "W"], output_size: None = None
-    ) -> Tensor["B", "out_channels", "height", "width"]: ...
+        self, input: Tensor[L["B, in_channels, H, W"]], output_size: None = None
+    ) -> Tensor[L["B, out_channels, height, width"]]: ...
     @overload
     @shapes("""
     "unbatched"
     where H >= 1, W >= 1, height >= 1, width >= 1
     """)
     def forward(
-        self, input: Tensor["in_channels", "H", "W"], output_size: None = None
-    ) -> Tensor["out_channels", "height", "width"]: ...
+        self, input: Tensor[L["in_channels, H, W"]], output_size: None = None
+    ) -> Tensor[L["out_channels, height, width"]]: ...

@@ -1,6 +1,11 @@
 """``torch.nn.LayerNorm`` and ``torch.nn.GroupNorm``."""
 
-from typing import Literal as L, overload
+# Dims tell overloads apart, and checkers see none.
+# mypy: disable-error-code="overload-cannot-match"
+# pyright: reportOverlappingOverload=false
+
+from typing import Literal as L
+from typing import overload
 
 from shapedsl import Tensor, shapes
 
@@ -30,6 +35,4 @@ dim *spatial in [1, inf]
 """)
 class GroupNorm:
     @shapes("where B >= 1, B * (num_channels // num_groups) * prod(*spatial) != 1")
-    def forward(
-        self, input: Tensor[L["B, num_channels, *spatial"]]
-    ) -> Tensor[L["B, num_channels, *spatial"]]: ...
+    def forward(self, input: Tensor[L["B, num_channels, *spatial"]]) -> Tensor[L["B, num_channels, *spatial"]]: ...

@@ -4,10 +4,14 @@ torch unrolls them, so the length is static: each gives a graph of its own. ``to
 ``torch._dynamo.config.allow_rnn = True``.
 """
 
+# Dims tell overloads apart, and checkers see none.
+# mypy: disable-error-code="overload-cannot-match"
+# pyright: reportOverlappingOverload=false
+
+from typing import Literal as L
 from typing import overload
 
 from shapedsl import Tensor, shapes
-from shapedsl.dims import B, H, T, input_size, output, projected, runs
 
 # a projection, where there is one, takes the place of the hidden state
 @shapes("""
@@ -23,16 +27,16 @@ class LSTM:
     @shapes("where batch_first == 1, B >= 1")
     def forward(
         self,
-        input: Tensor[B, T, input_size],
-        hx: tuple[Tensor[runs, B, projected], Tensor[runs, B, H]] | None = None,
-    ) -> tuple[Tensor[B, T, output], tuple[Tensor[runs, B, projected], Tensor[runs, B, H]]]: ...
+        input: Tensor[L["B, T, input_size"]],
+        hx: tuple[Tensor[L["runs, B, projected"]], Tensor[L["runs, B, H"]]] | None = None,
+    ) -> tuple[Tensor[L["B, T, output"]], tuple[Tensor[L["runs, B, projected"]], Tensor[L["runs, B, H"]]]]: ...
     @overload
     @shapes("where batch_first == 0, B >= 1")
     def forward(
         self,
-        input: Tensor[T, B, input_size],
-        hx: tuple[Tensor[runs, B, projected], Tensor[runs, B, H]] | None = None,
-    ) -> tuple[Tensor[T, B, output], tuple[Tensor[runs, B, projected], Tensor[runs, B, H]]]: ...
+        input: Tensor[L["T, B, input_size"]],
+        hx: tuple[Tensor[L["runs, B, projected"]], Tensor[L["runs, B, H"]]] | None = None,
+    ) -> tuple[Tensor[L["T, B, output"]], tuple[Tensor[L["runs, B, projected"]], Tensor[L["runs, B, H"]]]]: ...
 
 @shapes("""
 const input_size, hidden_size, num_layers, bidirectional, batch_first = _
@@ -45,10 +49,10 @@ class GRU:
     @overload
     @shapes("where batch_first == 1, B >= 1")
     def forward(
-        self, input: Tensor[B, T, input_size], hx: Tensor[runs, B, H] | None = None
-    ) -> tuple[Tensor[B, T, output], Tensor[runs, B, H]]: ...
+        self, input: Tensor[L["B, T, input_size"]], hx: Tensor[L["runs, B, H"]] | None = None
+    ) -> tuple[Tensor[L["B, T, output"]], Tensor[L["runs, B, H"]]]: ...
     @overload
     @shapes("where batch_first == 0, B >= 1")
     def forward(
-        self, input: Tensor[T, B, input_size], hx: Tensor[runs, B, H] | None = None
-    ) -> tuple[Tensor[T, B, output], Tensor[runs, B, H]]: ...
+        self, input: Tensor[L["T, B, input_size"]], hx: Tensor[L["runs, B, H"]] | None = None
+    ) -> tuple[Tensor[L["T, B, output"]], Tensor[L["runs, B, H"]]]: ...

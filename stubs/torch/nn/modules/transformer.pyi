@@ -4,7 +4,12 @@ Their specs differ in layout, which is the attention's (``batch_first``), and in
 Where the excluded sizes are needed (one query, a batch of one), compile the layer a second time for these alone.
 """
 
-from typing import Literal, overload
+# Dims tell overloads apart, and checkers see none.
+# mypy: disable-error-code="overload-cannot-match"
+# pyright: reportOverlappingOverload=false
+
+from typing import Literal as L
+from typing import overload
 
 from shapedsl import Tensor, shapes
 from shapedsl.dims import B, D, S, T
@@ -58,7 +63,7 @@ class TransformerEncoderLayer:
     def forward(
         self,
         src: Tensor[B, S, D],
-        src_mask: Tensor[Literal["B * self_attn_num_heads"], S, S],
+        src_mask: Tensor[L["B * self_attn_num_heads, S, S"]],
         src_key_padding_mask: Tensor[B, S] | None = None,
         is_causal: bool = False,
     ) -> Tensor[B, S, D]: ...
@@ -106,7 +111,7 @@ class TransformerEncoderLayer:
     def forward(
         self,
         src: Tensor[S, B, D],
-        src_mask: Tensor[Literal["B * self_attn_num_heads"], S, S],
+        src_mask: Tensor[L["B * self_attn_num_heads, S, S"]],
         src_key_padding_mask: Tensor[B, S] | None = None,
         is_causal: bool = False,
     ) -> Tensor[S, B, D]: ...

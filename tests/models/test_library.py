@@ -1,0 +1,253 @@
+"""Which entry of the stub library describes an object, and what of the object goes into its spec."""
+
+from __future__ import annotations
+
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import shapedsl as sd
+from shapedsl.api.library import attribute, listed_text, listing
+from shapedsl.ir import VariableKind
+
+torch = pytest.importorskip("torch", reason="the library describes modules of torch")
+nn = torch.nn
+Linear: Any = nn.Linear
+
+
+def text(target: Any, *args: Any, **kwargs: Any) -> str:
+    spec = sd.stub_for(target, *args, **kwargs)
+    assert spec is not None
+    return str(spec)
+
+
+# ------------------------------------------------------------------------------------ attributes
+
+
+def test_an_attribute_is_found_by_its_name_or_by_its_path() -> None:
+    layer = SimpleNamespace(size=4, on=True, deep=SimpleNamespace(inner_size=5, kernel=(3, 7)), deep_size=6, name="x")
+    found = {
+        path: attribute(layer, path)
+        for path in (
+            "size",
+            "on",
+            "deep_size",
+            "deep_inner_size",
+            "deep_kernel_1",
+            "deep_kernel_len",
+            "deep_kernel_2",
+            "name",
+        )
+    }
+    assert found == {
+        "size": 4,
+        "on": 1,
+        "deep_size": 6,
+        "deep_inner_size": 5,
+        "deep_kernel_1": 7,
+        "deep_kernel_len": 2,
+        "deep_kernel_2": None,
+        "name": None,
+    }
+
+
+def test_an_attribute_that_fails_is_none() -> None:
+    class Broken:
+        @property
+        def size(self) -> int:
+            raise RuntimeError
+
+    assert attribute(Broken(), "size") is None
+    assert attribute(None, "size") is None
+
+
+def test_the_config_has_what_the_module_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = nn.Linear(6, 5)
+    del layer.in_features
+    layer.config = SimpleNamespace(in_features=7, out_features=8)
+    assert text(layer) == (
+        "class torch.nn.modules.linear.Linear:\n"
+        "    def forward(self, input: Tensor[*batch, 7]) -> Tensor[*batch, 5]: ..."
+    )
+
+
+# --------------------------------------------------------------------------------------- finding
+
+
+def test_sizes_are_those_of_the_object() -> None:
+    assert text(nn.Conv2d(4, 6, (3, 5), padding=(1, 2), stride=(2, 1))) == (
+        "class torch.nn.modules.conv.Conv2d:\n"
+        "    def forward(self, input: Tensor[B, 4, H, W]) -> Tensor[B, 6, (H + 1) // 2, W]:\n"
+        "        where H >= 1, W >= 1"
+    )
+
+
+def test_a_class_leaves_its_sizes_open() -> None:
+    assert text(nn.Linear) == (
+        "class torch.nn.modules.linear.Linear:\n"
+        "    def forward(\n"
+        "        self,\n"
+        "        input: Tensor[*batch, in_features],\n"
+        "    ) -> Tensor[*batch, out_features]:\n"
+        "        const in_features = _\n"
+        "        const out_features = _"
+    )
+
+
+def test_what_the_library_does_not_know_has_none() -> None:
+    assert sd.stub_for(nn.ReLU()) is None
+    assert sd.stub_for(object()) is None
+    assert sd.stub_for(len) is None
+    assert sd.stub_for(nn.functional.linear) is None
+
+
+def test_a_subclass_has_the_entry_of_its_base() -> None:
+    class Own(Linear):  # type: ignore[misc]
+        pass
+
+    class Same(Linear):  # type: ignore[misc]
+        def forward(self, input: Any) -> Any:
+            return super().forward(input)
+
+    assert text(Own(6, 5)) == text(Same(6, 5)) == text(nn.Linear(6, 5))
+
+
+def test_a_subclass_with_other_parameters_has_none_and_it_is_said_why() -> None:
+    class Other(Linear):  # type: ignore[misc]
+        def forward(self, x: Any) -> Any:
+            return super().forward(x)
+
+    with pytest.warns(sd.ShapeWarning, match=r"Other\.forward` has no parameter `input`"):
+        assert sd.stub_for(Other(6, 5)) is None
+
+
+def test_an_object_that_the_entry_is_not_about_has_none_and_it_is_said_why() -> None:
+    with pytest.warns(sd.ShapeWarning, match="its `padding_mode` is 'reflect', not 'zeros'"):
+        assert sd.stub_for(nn.Conv1d(4, 6, 3, padding=1, padding_mode="reflect")) is None
+
+
+# ------------------------------------------------------------------------------------- choosing
+
+
+@pytest.mark.parametrize(("first", "layout"), [(True, "Tensor[B, S, 8]"), (False, "Tensor[S, B, 8]")])
+def test_overloads_for_other_objects_are_left_out(first: bool, layout: str) -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=first)
+    assert f"src: {layout}" in text(layer)
+
+
+def test_training_chooses() -> None:
+    resnet = pytest.importorskip("torchvision.models.resnet", reason="ResNet is torchvision's")
+    net = resnet.ResNet(resnet.BasicBlock, [1, 1, 1, 1], num_classes=5)
+    assert "B >= 2" in text(net.train())
+    assert "B >= 2" not in text(net.eval())
+
+
+def test_an_example_chooses() -> None:
+    attention = nn.MultiheadAttention(8, 2, batch_first=True)
+    x, y, mask = torch.ones(2, 3, 8), torch.ones(2, 5, 8), torch.zeros(3, 5, dtype=torch.bool)
+    keys = [
+        None if spec is None else spec.signature.key.rpartition(".")[2]
+        for spec in (
+            sd.stub_for(attention, args=(x, y, y)),
+            sd.stub_for(attention, args=(x, y, y), kwargs={"attn_mask": mask}),
+            sd.stub_for(attention, args=(x, x, x), kwargs={"attn_mask": torch.zeros(3, 3, dtype=torch.bool)}),
+            sd.stub_for(attention, args=(x[0], y[0], y[0])),
+        )
+    ]
+    assert keys == ["forward", "forward@2", "forward@4", "forward@9"]
+
+
+def test_an_example_that_fits_none_says_why() -> None:
+    with pytest.raises(sd.ShapeError) as caught:
+        sd.stub_for(nn.Conv1d(4, 6, 3), args=(torch.ones(2, 3, 8),))
+    assert caught.value.code == "shape-violation"
+    assert "`input.shape[1]` is 3, expected 4" in str(caught.value)
+
+
+def test_a_spec_is_chosen_by_name() -> None:
+    layer = nn.Conv1d(4, 6, 3)
+    assert "def forward@2(self, input: Tensor[4, T])" in text(layer, "forward@2")
+    with pytest.raises(sd.ShapeError, match=r"has no `forward@3`"):
+        sd.stub_for(layer, "forward@3")
+    assert sd.stub_for(layer, "extra_repr") is None
+
+
+def test_the_spec_is_obeyed() -> None:
+    fast = sd.compile(nn.Linear(6, 5), sd.stub_for(nn.Linear(6, 5)), backend="eager")
+    assert fast(torch.ones(2, 6)).shape == (2, 5)
+    with pytest.raises(sd.ShapeError):
+        fast(torch.ones(2, 7))
+
+
+def test_questions_may_use_the_names_of_attributes() -> None:
+    spec = sd.stub_for(nn.Conv1d(4, 6, 3))
+    assert spec is not None
+    assert spec.ask("T >= kernel_size_0").verdict == "proved"
+
+
+# ---------------------------------------------------------------------------------- the library
+
+
+def test_every_file_of_the_library_is_read_without_a_finding() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        entries = listing()
+    names = [entry.name for entry in entries]
+    assert names == sorted(set(names))
+    assert {
+        "torch.nn.modules.linear.Linear",
+        "torch.nn.modules.conv.Conv1d",
+        "torch.nn.modules.conv.Conv2d",
+        "torch.nn.modules.conv.ConvTranspose2d",
+        "torch.nn.modules.sparse.Embedding",
+        "torch.nn.modules.sparse.EmbeddingBag",
+        "torch.nn.modules.normalization.LayerNorm",
+        "torch.nn.modules.normalization.GroupNorm",
+        "torch.nn.modules.activation.MultiheadAttention",
+        "torch.nn.modules.transformer.TransformerEncoderLayer",
+        "torch.nn.modules.transformer.TransformerDecoderLayer",
+        "torch.nn.modules.rnn.LSTM",
+        "torch.nn.modules.rnn.GRU",
+        "torchvision.models.resnet.ResNet",
+        "transformers.models.bert.modeling_bert.BertModel",
+        "transformers.models.llama.modeling_llama.LlamaForCausalLM",
+        "transformers.models.whisper.modeling_whisper.WhisperModel",
+        "transformers.models.t5.modeling_t5.T5Model",
+        "transformers.models.vit.modeling_vit.ViTModel",
+        "transformers.models.clip.modeling_clip.CLIPModel",
+    } <= set(names)
+
+
+def test_every_entry_names_parameters_that_the_class_has() -> None:
+    import importlib
+    import inspect
+
+    for entry in listing():
+        module, _, name = entry.name.rpartition(".")
+        cls = getattr(pytest.importorskip(module, reason=f"{module} is not installed"), name)
+        assert importlib.import_module(cls.__module__).__name__ == module  # where an object's class says it is
+        for spec in entry.specs:
+            method = getattr(cls, spec.name.rpartition(".")[2])
+            parameters = list(inspect.signature(inspect.unwrap(method)).parameters)
+            given = [param.name for param in spec.params]
+            assert set(given) <= set(parameters), entry.name
+
+
+def test_consts_of_the_library_are_attributes() -> None:
+    # a name that no object has would stay open, and nobody would be told
+    for layer in (nn.Linear(6, 5), nn.Conv2d(4, 6, 3), nn.MultiheadAttention(8, 2), nn.LSTM(4, 3), nn.GroupNorm(2, 6)):
+        spec = sd.stub_for(layer)
+        assert spec is not None
+        open_ = {v.name for v in spec.signature.variables if v.kind is VariableKind.CONST}
+        assert open_ <= {"T"}, spec.name
+
+
+def test_the_listing_has_a_line_for_each_spec() -> None:
+    lines = listed_text().splitlines()
+    at = lines.index("torch.nn.modules.linear.Linear")
+    assert lines[at + 1] == "    forward(input: Tensor[*batch, in_features]) -> Tensor[*batch, out_features]"
+    assert listed_text("Linear") == listed_text("torch.nn.modules.linear.Linear") == text(nn.Linear)
+    with pytest.raises(sd.ShapeError, match="no entry `Nothing`"):
+        listed_text("Nothing")
