@@ -138,6 +138,37 @@ def test_one_alone_is_any_size() -> None:
     assert found == sd.loads("def one(x: floating[b, 3]): ...")["one"]
 
 
+def test_one_alone_of_a_constant() -> None:
+    def one(x: Any) -> Any: ...
+
+    one.__annotations__ = {"x": jaxtyping.Float[torch.Tensor, "#b"]}
+    assert (
+        sd.spec_of(sd.shapes(consts={"b": 4})(one))
+        == sd.loads("def one(x: floating[b_or_1]):\n    where b_or_1 == 1 or b_or_1 == 4")["one"]
+    )
+
+
+def test_one_alone_of_a_static_size_is_that_size() -> None:
+    def one(x: Any) -> Any: ...
+
+    one.__annotations__ = {"x": jaxtyping.Float[torch.Tensor, "#b"]}
+    assert (
+        sd.spec_of(sd.shapes(consts={"b": None})(one)) == sd.loads("def one(x: floating[b]):\n    const b = _")["one"]
+    )
+
+
+def test_a_constant_of_the_class() -> None:
+    @sd.shapes("let b = 2 * c")
+    class Net(torch.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any: ...
+
+    Net.forward.__annotations__ = {name: jaxtyping.Float[torch.Tensor, t] for name, t in (("x", "#b"), ("y", "c"))}
+    assert (
+        sd.spec_of(Net())
+        == sd.loads("def f(x: floating[b_or_1], y: floating[c]):\n    where b_or_1 == 1 or b_or_1 == 2 * c")["f"]
+    )
+
+
 def test_the_cure_works() -> None:
     """Two cases, each lowered by its name: what the message says to write."""
     cured = sd.loads(f"{spec()}\n    case one: b_or_1 == 1\n    case same: b_or_1 == b\n")["add"]

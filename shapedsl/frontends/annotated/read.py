@@ -17,8 +17,20 @@ from ...surface.forms import Tensor
 from ..dialects.uses import Uses
 from ..text.define import Definer, bound_names
 from ..text.fragments import parse_type
-from ..text.scope import Scope, Session
-from ..text.syntax import Clause, Def, HintLine, Labeled, Let, Name, Pair, SizesStatement, TypeStatement, Where
+from ..text.scope import Scope, Session, SizeEntry
+from ..text.syntax import (
+    Clause,
+    ConstStatement,
+    Def,
+    HintLine,
+    Labeled,
+    Let,
+    Name,
+    Pair,
+    SizesStatement,
+    TypeStatement,
+    Where,
+)
 from .bodies import Body, declared_names, whole
 from .callables import RawCallable, RawParameter, shared_by, unwrap
 from .equalities import Equality, eliminate
@@ -138,17 +150,18 @@ class _Reading:
         for diagnostic in _joined(self._found):
             self._report.add(diagnostic)
         self._unknown_parameters()
+        span = whole(self._places.function(self._raw.name.rpartition(".")[2]))
+        found = Report()
+        session = Session(found)
+        shared = None if self._raw.shared is None else ClassBody(self._raw.shared, session, self._report)
+        others = [side for pair in self._equalities for side in pair]
         settled = self._uses.settle(
-            params, returns, [side for pair in self._equalities for side in pair], self._texts(), self._report
+            params, returns, others, lambda: self._constants(shared), self._texts(), self._report
         )
         params, returns = settled.params, settled.returns
         self._equalities = [
             Equality(*(substitute_size(side, settled.names) for side in pair)) for pair in self._equalities
         ]
-        span = whole(self._places.function(self._raw.name.rpartition(".")[2]))
-        found = Report()
-        session = Session(found)
-        shared = None if self._raw.shared is None else ClassBody(self._raw.shared, session, self._report)
         bound = bound_names(params)
         clauses = self._clauses(params, shared, bound)
         declared = {name for clause in clauses for name in declared_names(clause)}
@@ -255,6 +268,15 @@ class _Reading:
         for clause in [clause for body in bodies for clause in body.clauses()]:
             if isinstance(clause, TypeStatement):
                 yield clause.name.text
+
+    def _constants(self, shared: ClassBody | None) -> Iterator[str]:
+        """Yields the names that the decorators give a value to."""
+        for clause in self._body.clauses():
+            if isinstance(clause, (ConstStatement, Let)):
+                yield from declared_names(clause)
+        for name, entry in () if shared is None else shared.scope.entries.items():
+            if not isinstance(entry, SizeEntry):
+                yield name
 
     def _take(self, reader: TypeReader) -> None:
         self._predicates += reader.wheres

@@ -99,6 +99,7 @@ class Uses:
         params: tuple[Param, ...],
         returns: Type | None,
         others: Iterable[Size],
+        constants: Callable[[], Iterable[str]],
         texts: Iterable[str],
         report: Report,
     ) -> Settled:
@@ -108,6 +109,7 @@ class Uses:
             params: Its parameters, their types as they were read.
             returns: The return type.
             others: What other sources say is equal to dims of the parameters.
+            constants: Returns the names that have a value wherever they stand.
             texts: Predicates and clauses, whose names are not to be taken.
             report: Receives ``inexpressible`` where ``{n}`` is the value of no int.
         """
@@ -129,6 +131,7 @@ class Uses:
         params = self._scalars(params, names, fresh, report)
         known = {name for name in bound if name not in self._broadcasts and name not in self._arguments}
         known.update(name for size in names.values() for name in free_vars(size))
+        known.update(constants())
         groups: dict[Size, list[str]] = {}
         for name, (size, _) in self._broadcasts.items():
             if name in bound:
