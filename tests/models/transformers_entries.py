@@ -41,7 +41,7 @@ def _caches_are_pytrees() -> None:
         )
 
     def layer(keys: Any, values: Any) -> Any:
-        made = DynamicLayer()
+        made: Any = DynamicLayer()  # type: ignore[no-untyped-call]
         made.keys, made.values, made.is_initialized = keys, values, True
         return made
 

@@ -5,6 +5,7 @@ Attention by sdpa asks whether there is more than one token, and the position ta
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from shapedsl import shapes
 from shapedsl.dims import B, S, hidden_size
@@ -31,4 +32,5 @@ class BertModel:
         attention_mask: int64[B, S] | None = None,
         token_type_ids: int64[B, S] | None = None,
         position_ids: int64[None, S] | None = None,
+        **kwargs: Any,
     ) -> BaseModelOutputWithPoolingAndCrossAttentions: ...

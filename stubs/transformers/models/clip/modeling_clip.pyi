@@ -5,6 +5,7 @@ Attention by sdpa asks whether a text has more than one token, and the text's po
 """
 
 from dataclasses import dataclass
+from typing import Any
 from typing import Literal as L
 
 from shapedsl import shapes
@@ -51,6 +52,7 @@ class CLIPTextModel:
         input_ids: int64[B, S],
         attention_mask: int64[B, S] | None = None,
         position_ids: int64[None, S] | None = None,
+        **kwargs: Any,
     ) -> TextOutput: ...
 
 @shapes("""
@@ -59,7 +61,9 @@ const patch_size in [1, inf] = _
 """)
 class CLIPVisionModel:
     @shapes("where B >= 1")
-    def forward(self, pixel_values: floating[B, num_channels, image_size, image_size]) -> VisionOutput: ...
+    def forward(
+        self, pixel_values: floating[B, num_channels, image_size, image_size], **kwargs: Any
+    ) -> VisionOutput: ...
 
 @shapes("""
 const projection_dim = _
@@ -85,4 +89,5 @@ class CLIPModel:
         ],
         attention_mask: int64[B, S] | None = None,
         position_ids: int64[None, S] | None = None,
+        **kwargs: Any,
     ) -> CLIPOutput: ...

@@ -14,7 +14,8 @@ cache's classes are registered as pytrees: pass ``use_cache=False``, or see docs
 """
 
 from dataclasses import dataclass
-from typing import Literal as L, overload
+from typing import Any, overload
+from typing import Literal as L
 
 from shapedsl import shapes
 from shapedsl.dims import B, P, T, head_dim, num_key_value_heads, vocab_size
@@ -43,7 +44,14 @@ class LlamaForCausalLM:
     values attention_mask in [0, 1]
     """)
     def forward(
-        self, input_ids: int64[B, T], attention_mask: int64[B, T], position_ids: int64[None, T] | None = None
+        self,
+        input_ids: int64[B, T],
+        attention_mask: int64[B, T],
+        position_ids: int64[None, T] | None = None,
+        cache: None = None,
+        *,
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> CausalLMOutputWithPast: ...
     @overload
     @shapes("""
@@ -51,14 +59,30 @@ class LlamaForCausalLM:
     where B >= 2, T >= 2
     values input_ids in [0, vocab_size - 1]
     """)
-    def forward(self, input_ids: int64[B, T]) -> CausalLMOutputWithPast: ...
+    def forward(
+        self,
+        input_ids: int64[B, T],
+        attention_mask: None = None,
+        *,
+        cache: None = None,
+        use_cache: bool | None = None,
+        **kwargs: Any,
+    ) -> CausalLMOutputWithPast: ...
     @overload
     @shapes("""
     "prefill of one sequence without a mask"
     where B == 1, T >= 2
     values input_ids in [0, vocab_size - 1]
     """)
-    def forward(self, input_ids: int64[B, T]) -> CausalLMOutputWithPast: ...
+    def forward(
+        self,
+        input_ids: int64[B, T],
+        attention_mask: None = None,
+        *,
+        cache: None = None,
+        use_cache: bool | None = None,
+        **kwargs: Any,
+    ) -> CausalLMOutputWithPast: ...
     @overload
     @shapes("""
     "decode one token with a cache"
@@ -73,6 +97,8 @@ class LlamaForCausalLM:
         position_ids: int64[None, T] | None = None,
         *,
         cache: DynamicCache,
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> CausalLMOutputWithPast: ...
     @overload
     @shapes("""
@@ -88,4 +114,6 @@ class LlamaForCausalLM:
         position_ids: int64[None, T] | None = None,
         *,
         cache: DynamicCache,
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> CausalLMOutputWithPast: ...

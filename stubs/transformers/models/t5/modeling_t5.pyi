@@ -10,7 +10,7 @@ For export pass ``use_cache=False``: a cache among the outputs is no pytree.
 """
 
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 from shapedsl import shapes
 from shapedsl.dims import B, D, S, d_model, vocab_size
@@ -47,6 +47,8 @@ class T5Model:
         *,
         decoder_input_ids: int64[B, D],
         decoder_attention_mask: int64[B, D],
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> Seq2SeqModelOutput: ...
     @overload
     @shapes("""
@@ -62,6 +64,9 @@ class T5Model:
         attention_mask: int64[B, S] | None = None,
         *,
         decoder_input_ids: int64[B, D],
+        decoder_attention_mask: None = None,
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> Seq2SeqModelOutput: ...
 
 @shapes("""
@@ -85,6 +90,8 @@ class T5ForConditionalGeneration:
         *,
         decoder_input_ids: int64[B, D],
         decoder_attention_mask: int64[B, D],
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> Seq2SeqLMOutput: ...
     @overload
     @shapes("""
@@ -100,4 +107,7 @@ class T5ForConditionalGeneration:
         attention_mask: int64[B, S] | None = None,
         *,
         decoder_input_ids: int64[B, D],
+        decoder_attention_mask: None = None,
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> Seq2SeqLMOutput: ...

@@ -8,7 +8,8 @@ A side that is no multiple of ``patch_size`` loses the rest.
 """
 
 from dataclasses import dataclass
-from typing import Literal as L, overload
+from typing import Any, overload
+from typing import Literal as L
 
 from shapedsl import shapes
 from shapedsl.dims import B, H, W, hidden_size, image_size, num_channels
@@ -29,10 +30,10 @@ class ViTModel:
     @overload
     @shapes("let patches = native")
     def forward(
-        self, pixel_values: floating[B, num_channels, image_size, image_size]
+        self, pixel_values: floating[B, num_channels, image_size, image_size], **kwargs: Any
     ) -> BaseModelOutputWithPooling: ...
     @overload
     @shapes("where H >= patch_size, W >= patch_size, patches != native")
     def forward(
-        self, pixel_values: floating[B, num_channels, H, W], *, interpolate_pos_encoding: bool
+        self, pixel_values: floating[B, num_channels, H, W], *, interpolate_pos_encoding: bool, **kwargs: Any
     ) -> BaseModelOutputWithPooling: ...

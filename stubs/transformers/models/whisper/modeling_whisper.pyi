@@ -5,6 +5,7 @@ more than one token. For export pass ``use_cache=False``: a cache among the outp
 """
 
 from dataclasses import dataclass
+from typing import Any
 from typing import Literal as L
 
 from shapedsl import shapes
@@ -29,4 +30,6 @@ class WhisperModel:
         *,
         decoder_input_ids: int64[B, D],
         decoder_attention_mask: int64[B, D] | None = None,
+        use_cache: bool | None = None,
+        **kwargs: Any,
     ) -> Seq2SeqModelOutput: ...
