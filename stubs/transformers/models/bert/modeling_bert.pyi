@@ -6,15 +6,16 @@ Attention by sdpa asks whether there is more than one token, and the position ta
 
 from dataclasses import dataclass
 from typing import Any
+from typing import Literal as L
 
 from shapedsl import shapes
-from shapedsl.dims import B, S, hidden_size
+from shapedsl.dims import B, S
 from shapedsl.dtypes import floating, int64
 
 @dataclass
 class BaseModelOutputWithPoolingAndCrossAttentions:
-    last_hidden_state: floating[B, S, hidden_size]
-    pooler_output: floating[B, hidden_size] | None
+    last_hidden_state: floating[L["B, S, hidden_size"]]
+    pooler_output: floating[L["B, hidden_size"]] | None
 
 @shapes("const vocab_size, type_vocab_size, hidden_size, max_position_embeddings, is_decoder = _")
 class BertModel:

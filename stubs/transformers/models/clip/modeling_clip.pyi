@@ -9,35 +9,25 @@ from typing import Any
 from typing import Literal as L
 
 from shapedsl import shapes
-from shapedsl.dims import (
-    B,
-    N,
-    S,
-    config_vision_config_image_size,
-    config_vision_config_num_channels,
-    hidden_size,
-    image_size,
-    num_channels,
-    projection_dim,
-)
+from shapedsl.dims import B, N, S
 from shapedsl.dtypes import floating, int64
 
 @dataclass
 class TextOutput:
-    last_hidden_state: floating[B, S, hidden_size]
-    pooler_output: floating[B, hidden_size]
+    last_hidden_state: floating[L["B, S, hidden_size"]]
+    pooler_output: floating[L["B, hidden_size"]]
 
 @dataclass
 class VisionOutput:
-    last_hidden_state: floating[B, L["(image_size // patch_size) ** 2 + 1"], hidden_size]
-    pooler_output: floating[B, hidden_size]
+    last_hidden_state: floating[L["B, (image_size // patch_size) ** 2 + 1, hidden_size"]]
+    pooler_output: floating[L["B, hidden_size"]]
 
 @dataclass
 class CLIPOutput:
     logits_per_image: floating[N, B]
     logits_per_text: floating[B, N]
-    text_embeds: floating[B, projection_dim]
-    image_embeds: floating[N, projection_dim]
+    text_embeds: floating[L["B, projection_dim"]]
+    image_embeds: floating[L["N, projection_dim"]]
 
 @shapes("const vocab_size, hidden_size, max_position_embeddings = _")
 class CLIPTextModel:
@@ -62,13 +52,15 @@ const patch_size in [1, inf] = _
 class CLIPVisionModel:
     @shapes("where B >= 1")
     def forward(
-        self, pixel_values: floating[B, num_channels, image_size, image_size], **kwargs: Any
+        self, pixel_values: floating[L["B, num_channels, image_size, image_size"]], **kwargs: Any
     ) -> VisionOutput: ...
 
 @shapes("""
 const projection_dim = _
 const config_text_config_vocab_size, config_text_config_max_position_embeddings = _
 const config_vision_config_num_channels, config_vision_config_image_size = _
+let channels = config_vision_config_num_channels
+let side = config_vision_config_image_size
 """)
 class CLIPModel:
     @shapes("""
@@ -81,12 +73,7 @@ class CLIPModel:
     def forward(
         self,
         input_ids: int64[B, S],
-        pixel_values: floating[
-            N,
-            config_vision_config_num_channels,
-            config_vision_config_image_size,
-            config_vision_config_image_size,
-        ],
+        pixel_values: floating[L["N, channels, side, side"]],
         attention_mask: int64[B, S] | None = None,
         position_ids: int64[None, S] | None = None,
         **kwargs: Any,

@@ -13,18 +13,22 @@ Rotary positions have no table that ends, so no length is demanded. An exported 
 cache's classes are registered as pytrees: pass ``use_cache=False``, or see docs/stub-library.md.
 """
 
+# Dims tell overloads apart, and checkers see none.
+# mypy: disable-error-code="overload-cannot-match"
+# pyright: reportOverlappingOverload=false
+
 from dataclasses import dataclass
 from typing import Any, overload
 from typing import Literal as L
 
 from shapedsl import shapes
-from shapedsl.dims import B, P, T, head_dim, num_key_value_heads, vocab_size
+from shapedsl.dims import B, T
 from shapedsl.dtypes import floating, int64
 
 @dataclass
 class DynamicLayer:
-    keys: floating[B, num_key_value_heads, P, head_dim]
-    values: floating[B, num_key_value_heads, P, head_dim]
+    keys: floating[L["B, num_key_value_heads, P, head_dim"]]
+    values: floating[L["B, num_key_value_heads, P, head_dim"]]
 
 @dataclass
 class DynamicCache:
@@ -32,7 +36,7 @@ class DynamicCache:
 
 @dataclass
 class CausalLMOutputWithPast:
-    logits: floating[B, T, vocab_size]
+    logits: floating[L["B, T, vocab_size"]]
 
 @shapes("const vocab_size, num_key_value_heads, head_dim = _")
 class LlamaForCausalLM:
@@ -93,7 +97,7 @@ class LlamaForCausalLM:
     def forward(
         self,
         input_ids: int64[B, T],
-        attention_mask: int64[B, L["P + T"]] | None = None,
+        attention_mask: int64[L["B, P + T"]] | None = None,
         position_ids: int64[None, T] | None = None,
         *,
         cache: DynamicCache,
@@ -110,7 +114,7 @@ class LlamaForCausalLM:
     def forward(
         self,
         input_ids: int64[B, T],
-        attention_mask: int64[B, L["P + T"]] | None = None,
+        attention_mask: int64[L["B, P + T"]] | None = None,
         position_ids: int64[None, T] | None = None,
         *,
         cache: DynamicCache,

@@ -11,20 +11,21 @@ For export pass ``use_cache=False``: a cache among the outputs is no pytree.
 
 from dataclasses import dataclass
 from typing import Any, overload
+from typing import Literal as L
 
 from shapedsl import shapes
-from shapedsl.dims import B, D, S, d_model, vocab_size
+from shapedsl.dims import B, D, S
 from shapedsl.dtypes import floating, int64
 
 @dataclass
 class Seq2SeqModelOutput:
-    last_hidden_state: floating[B, D, d_model]
-    encoder_last_hidden_state: floating[B, S, d_model]
+    last_hidden_state: floating[L["B, D, d_model"]]
+    encoder_last_hidden_state: floating[L["B, S, d_model"]]
 
 @dataclass
 class Seq2SeqLMOutput:
-    logits: floating[B, D, vocab_size]
-    encoder_last_hidden_state: floating[B, S, d_model]
+    logits: floating[L["B, D, vocab_size"]]
+    encoder_last_hidden_state: floating[L["B, S, d_model"]]
 
 @shapes("""
 const vocab_size, d_model = _

@@ -9,13 +9,13 @@ from typing import Any
 from typing import Literal as L
 
 from shapedsl import shapes
-from shapedsl.dims import B, D, d_model, max_source_positions, num_mel_bins
+from shapedsl.dims import B, D
 from shapedsl.dtypes import floating, int64
 
 @dataclass
 class Seq2SeqModelOutput:
-    last_hidden_state: floating[B, D, d_model]
-    encoder_last_hidden_state: floating[B, max_source_positions, d_model]
+    last_hidden_state: floating[L["B, D, d_model"]]
+    encoder_last_hidden_state: floating[L["B, max_source_positions, d_model"]]
 
 @shapes("const vocab_size, num_mel_bins, d_model, max_source_positions, max_target_positions = _")
 class WhisperModel:
@@ -26,7 +26,7 @@ class WhisperModel:
     """)
     def forward(
         self,
-        input_features: floating[B, num_mel_bins, L["2 * max_source_positions"]],
+        input_features: floating[L["B, num_mel_bins, 2 * max_source_positions"]],
         *,
         decoder_input_ids: int64[B, D],
         decoder_attention_mask: int64[B, D] | None = None,
