@@ -35,6 +35,9 @@ def warn_if_ignored(target: Callable[..., Any], signature: Signature | None, rep
         base = _overridden(target)
         if base is not None:
             why = f"`{type(target).__name__}` overrides the `forward` that `{base}` has a spec for"
+        elif signature is not None and _is_buried(target):
+            hidden = "a decorator put a wrapper around it, which does not carry it"
+            why = _why_ignored(target, carrier, signature) or hidden
     elif signature is not None:
         why = _why_ignored(target, carrier, signature)
     at = None if signature is None else signature.span
@@ -64,6 +67,23 @@ def is_module(target: object) -> bool:
 def _carrier(target: Any) -> Any:
     """Returns the object that torch looks at for ``_dynamic_spec``."""
     return target.forward if is_module(target) else target
+
+
+def _is_buried(target: Any) -> bool:
+    """Returns whether something that ``target`` calls carries a spec: torch does not look there."""
+    for _ in range(100):  # a wrapper may wrap itself
+        inner = (
+            getattr(target, "func", None) or getattr(target, "__func__", None) or getattr(target, "__wrapped__", None)
+        )
+        if inner is None and not isinstance(target, (FunctionType, type)) and not is_module(target):
+            inner = getattr(type(target), "__call__", None)  # noqa: B004  # the function itself is needed
+            inner = inner if isinstance(inner, FunctionType) else None
+        if inner is None:
+            return False
+        if getattr(inner, "_dynamic_spec", None) is not None:
+            return True
+        target = inner
+    return False
 
 
 def _why_ignored(target: Any, carrier: Any, signature: Signature) -> str | None:

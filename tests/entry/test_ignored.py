@@ -143,6 +143,36 @@ def test_objects_that_torch_does_not_look_into() -> None:
         assert warnings(target) == [why]
 
 
+def hides(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps without what `functools.wraps` copies of attributes."""
+
+    @functools.wraps(function, updated=())
+    def wrapper(x: Any) -> Any:
+        return function(x)
+
+    return wrapper
+
+
+class Partial(Plain):
+    bound = functools.partialmethod(Plain.forward)
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        (functools.partial(plain), "it is a functools.partial"),
+        (functools.partial(functools.partial(Plain().forward)), "it is a functools.partial"),
+        (Partial().bound, "it is a functools.partial"),
+        (Callee(), "it is a callable object"),
+        (hides(plain), "a decorator put a wrapper around it, which does not carry it"),
+    ],
+    ids=["partial", "partial of partial", "partialmethod", "callable object", "wrapper"],
+)
+def test_where_torch_does_not_find_it_we_say_so(target: Any, why: str) -> None:
+    assert graphs_for_three_sizes(target) == 3
+    assert warnings(target) == [why]
+
+
 def test_hooks_are_frames_of_their_own() -> None:
     assert graphs_for_three_sizes(hooked(Plain())) == 1 + 3  # one forward, and the hook at each size
     assert warnings(hooked(Plain())) == ["its forward hooks are compiled apart, as frames that the spec does not reach"]
