@@ -20,7 +20,8 @@ from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
     from .frontends.stubs.attributes import LiteralValues
-    from .ir import Mode, Module, Predicate, Size
+    from .ir import Mode, Predicate, Size
+    from .ir import Module as Module
     from .ir import Signature as Signature
     from .ir.expanded import Expanded
     from .ir.expanded import Lowered as Lowered

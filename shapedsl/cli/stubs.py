@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .. import pipeline
 from ..diagnostics import Report, ShapeError
-from ..ir import Module
 from .common import STANDARD_INPUT, const_option, fail, read_source, refusal, say, show
+
+if TYPE_CHECKING:
+    from ..pipeline import Module
 
 
 @click.command("stubs", short_help="Read specs from .pyi stubs and annotated Python files.")
