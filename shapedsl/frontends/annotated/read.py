@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from ...diagnostics import Diagnostic, Report, Source
-from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, Type, VariableKind, Variadic
+from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, TensorType, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, substitute_size, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import Tensor
@@ -81,7 +81,7 @@ def _namespace(raw: RawCallable, function: FunctionType) -> Namespace:
     """Returns what the string annotations of ``function`` are evaluated in."""
     facts = [facts for facts in (raw.facts, None if raw.shared is None else raw.shared.facts) if facts is not None]
     around = {name: value for each in reversed(facts) for name, value in each.locals.items()}
-    return of_function(function, around)
+    return of_function(function, around, raw.owner)
 
 
 def _shared(facts: Facts, reader: str) -> Shared:
@@ -184,7 +184,9 @@ class _Reading:
                 self._report.add(diagnostic)
         if shared is not None:
             shared.check_names(bound)
-        return replace(signature, receiver=self._raw.receiver)
+        # a receiver that is a tensor is a parameter like the others: a method of a tensor class
+        typed = bool(params) and params[0].name == self._raw.receiver and isinstance(params[0].type, TensorType)
+        return replace(signature, receiver=None if typed else self._raw.receiver)
 
     # ------------------------------------------------------------------------------- types
 
