@@ -50,8 +50,9 @@ from .write_defs import write_body
 from .write_sizes import write_dim
 from .write_types import write_type
 
-# Overloads that differ in shapes only are one and the same to a type checker.
+# Overloads that differ in shapes only are one and the same to a type checker; and the reader is not to make cases of them.
 _OVERLOADS = """\
+# shapedsl: overloads apart
 # mypy: disable-error-code="overload-cannot-match,overload-overlap"
 # pyright: reportOverlappingOverload=false, reportInconsistentOverload=false
 """

@@ -59,6 +59,7 @@ class net.Net:
         stub_of(module)
         == '''\
 # shapedsl: module net
+# shapedsl: overloads apart
 # mypy: disable-error-code="overload-cannot-match,overload-overlap"
 # pyright: reportOverlappingOverload=false, reportInconsistentOverload=false
 

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import libcst as cst
 
-from ...diagnostics import Report, Source
+from ...diagnostics import Report, Severity
 from ...ir import Module, ParamKind, Signature
-from ...surface.facts import Facts, Predicates
+from ...surface.facts import Facts
+from ...surface.forms import Form
+from ...surface.symbols import Symbol
 from ..annotated.callables import RawCallable, RawParameter
+from ..annotated.fields import FieldClass
 from ..annotated.namespace import Unknown
-from ..annotated.read import read_raw
+from ..annotated.read import read_raw, sizes_of
+from ..annotated.shared import Shared
+from .bindings import names_of
+from .classes import of_definition
+from .decorations import Decorations
+from .files import File
+from .finding import Found, functions_of, is_property
 from .interpret import Interpreter, UninterpretedError
-from .places import StubPlaces, source_in
+from .overloads import Overload, joined
+from .places import DecoratedClass, StubPlaces
 from .pyrefly_functions import Dialect, dialect_of
-from .scope import Aliased, Binding, Defined, Imported, Scope, parameters_of
 from .tree import Tree
 
-
-@dataclass(slots=True)
-class Found:
-    """A function where it stands.
-
-    Attributes:
-        name: With the classes that it stands in.
-        node: The function.
-        scope: The names around its annotations.
-        decorators: Those of its class.
-        owner: Its class.
-    """
-
-    name: str
-    node: cst.FunctionDef
-    scope: Scope
-    decorators: Sequence[cst.Decorator] = field(default=())
-    owner: cst.ClassDef | None = None
+# Says of a stub that each of its overloads is a spec of its own.
+_APART = re.compile(r"^# shapedsl: overloads apart\s*$", re.MULTILINE)
 
 
 def read_functions(tree: Tree, report: Report) -> Module:
@@ -46,118 +40,162 @@ def read_functions(tree: Tree, report: Report) -> Module:
         tree: The file.
         report: Receives what is wrong with each.
     """
-    scope = Scope(names_of(tree.module.body))
-    dialect = dialect_of(tree, scope, report)
-    signatures: list[Signature] = []
-    counts: dict[str, int] = {}
-    for found in _functions(tree.module.body, scope, "", ()):
-        spoken = dialect if dialect is not None and dialect.mine(found) else None
-        signature = _Function(tree, found, report, spoken).signature()
+    file = File(tree)
+    reader = _Reader(file, dialect_of(tree, file.scope, report), report)
+    read: list[Overload] = []
+    for found in functions_of(tree.module.body, file.scope):
+        signature = reader.signature(found)
         if signature is not None:
-            counts[found.name] = counts.get(found.name, 0) + 1
-            signatures.append(replace(signature, index=counts[found.name]))
-    return Module(tuple(signatures))
+            read.append(Overload(signature, found.overloaded, found.nested))
+    return Module(tuple(_numbered(read if _APART.search(tree.source.text) else joined(read))))
 
 
-def _statements(body: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
-    """Yields the statements of a block; those under ``if`` and ``try`` too."""
-    for statement in body:
-        match statement:
-            case cst.If():
-                yield from _statements(statement.body.body)
-                if statement.orelse is not None:
-                    orelse = statement.orelse
-                    yield from _statements([orelse] if isinstance(orelse, cst.If) else orelse.body.body)
-            case cst.Try():
-                yield from _statements(statement.body.body)
-            case cst.SimpleStatementLine():
-                yield from statement.body
-            case _:
-                yield statement
+def _numbered(read: list[Overload]) -> Iterator[Signature]:
+    """Yields signatures with the number that tells those of one name apart; those within functions come last."""
+    counts: dict[str, int] = {}
+    numbers: dict[int, int] = {}
+    for nested in (False, True):
+        for place, overload in enumerate(read):
+            if overload.nested is nested:
+                name = overload.signature.name
+                numbers[place] = counts[name] = counts.get(name, 0) + 1
+    for place, overload in enumerate(read):
+        yield replace(overload.signature, index=numbers[place])
 
 
-def names_of(body: Sequence[cst.CSTNode]) -> dict[str, Binding]:
-    """Returns what the statements of a block bind."""
-    names: dict[str, Binding] = {}
-    for statement in _statements(body):
-        match statement:
-            case cst.ImportFrom(module=module, names=[*aliases]):
-                base = "." * len(statement.relative) + ("" if module is None else cst.Module([]).code_for_node(module))
-                for alias in aliases:
-                    names[_bound(alias)] = Imported(f"{base}.{alias.evaluated_name}")
-            case cst.Import(names=aliases):
-                for alias in aliases:
-                    if alias.asname is not None:
-                        names[_bound(alias)] = Imported(alias.evaluated_name)
-                    else:
-                        first = alias.evaluated_name.partition(".")[0]
-                        names[first] = Imported(first)
-            case cst.ClassDef(name=name):
-                names[name.value] = Defined(statement)
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
-                names[name] = Aliased(value)
-            case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
-                names[name] = Aliased(value)
-            case cst.TypeAlias(name=name, value=value, type_parameters=params):
-                names[name.value] = Aliased(value, params)
-            case _:
-                pass
-    return names
+class _Reader:
+    """Reads the functions of one file."""
 
+    def __init__(self, file: File, dialect: Dialect | None, report: Report) -> None:
+        self._file = file
+        self._dialect = dialect
+        self._report = report
+        self._classes: dict[cst.ClassDef, tuple[Facts, Facts] | None] = {}
 
-def _bound(alias: cst.ImportAlias) -> str:
-    return alias.evaluated_alias or alias.evaluated_name
+    def signature(self, found: Found) -> Signature | None:
+        """Returns what a function says of shapes; None if nothing, or if it is none that can be called by its name."""
+        try:
+            signature = self._read(found)
+        except RecursionError:
+            at = self._file.tree.source.span(0, 0)
+            self._report.error("input-too-large", f"`{found.name}` nests too deep to be read", at=at)
+            return None
+        if signature is None:
+            return None
+        if is_property(found.node):
+            self._skip(found, f"`{found.name}` is a property, which is never called: what it says is no spec")
+            return None
+        if found.shadowed is not None:
+            self._skip(found, f"`{found.name}` is defined again below, and that is the one that counts")
+            return None
+        return signature
 
+    def _skip(self, found: Found, message: str) -> None:
+        self._report.emit(Severity.NOTE, "inexpressible", message, at=self._file.tree.span(found.node.name))
 
-def _functions(
-    body: Sequence[cst.CSTNode],
-    scope: Scope,
-    prefix: str,
-    decorators: Sequence[cst.Decorator],
-    owner: cst.ClassDef | None = None,
-) -> Iterator[Found]:
-    for statement in _statements(body):
-        match statement:
-            case cst.FunctionDef(name=name, type_parameters=params):
-                yield Found(prefix + name.value, statement, scope.inside(parameters_of(params)), decorators, owner)
-            case cst.ClassDef(name=name, type_parameters=params, body=block):
-                inner = scope.inside({**parameters_of(params), **names_of(block.body)})
-                yield from _functions(block.body, inner, f"{prefix}{name.value}.", statement.decorators, statement)
-            case _:
-                pass
+    def _read(self, found: Found) -> Signature | None:
+        function = self._function(found, self._report)
+        raw = function.raw(self._shared(found))
+        return read_raw(raw, function.interpreter, function.places, self._report)
+
+    def _function(self, found: Found, report: Report) -> _Function:
+        spoken = self._dialect is not None and self._dialect.mine(found)
+        return _Function(self._file, found, report, self._dialect if spoken else None, self._said_of(found))
+
+    # ----------------------------------------------------------------------------- classes
+
+    def _said_of(self, found: Found) -> Facts | None:
+        """Returns what the decorators of a class say of the function: of its ``forward``."""
+        said = self._class(found.owner)
+        return said[1] if said is not None and found.node.name.value == "forward" else None
+
+    def _class(self, owner: cst.ClassDef | None) -> tuple[Facts, Facts] | None:
+        if owner is None or not owner.decorators:
+            return None
+        if owner not in self._classes:
+            interpreter = Interpreter(self._file.scope, self._file.source_of, self._file)
+            decorations = Decorations(owner.decorators, interpreter, self._file.tree, self._report)
+            self._classes[owner] = decorations.of_class()
+        return self._classes[owner]
+
+    def _shared(self, found: Found) -> Shared | None:
+        """Returns what the class of a function shares with it."""
+        owner, said = found.owner, self._class(found.owner)
+        if owner is None or said is None:
+            return None
+        places = DecoratedClass(self._file.tree, owner)
+        methods = [each for each in functions_of([owner], self._file.scope) if each.owner is owner]
+        prefix = found.name.rpartition(".")[0]
+
+        def others() -> Iterator[Collection[str]]:
+            for each in methods:
+                if each.node is not found.node:
+                    function = self._function(replace(each, name=f"{prefix}.{each.node.name.value}"), Report())
+                    alone = function.raw(Shared(said[0], places))
+                    yield sizes_of(alone, function.interpreter, function.places)
+
+        has_forward = any(each.node.name.value == "forward" for each in methods)
+        return Shared(said[0], places, has_forward, others)
 
 
 class _Function:
-    """One function being read."""
+    """One function being read.
 
-    def __init__(self, tree: Tree, found: Found, report: Report, dialect: Dialect | None) -> None:
-        self._tree = tree
+    Attributes:
+        interpreter: Interprets its annotations.
+        places: Where its parts stand.
+    """
+
+    def __init__(
+        self, file: File, found: Found, report: Report, dialect: Dialect | None, said_of_class: Facts | None
+    ) -> None:
+        self._tree = file.tree
         self._found = found
         self._report = report
         self._dialect = dialect
-        if dialect is None:
-            self._interpreter = Interpreter(found.scope, self._source_of)
-        else:
-            self._interpreter = dialect.interpreter(found, self._source_of)
+        self._said_of_class = said_of_class
+        self.interpreter = (
+            Interpreter(found.scope, file.source_of, file)
+            if dialect is None
+            else dialect.interpreter(found, file.source_of)
+        )
+        self.places = StubPlaces(file.tree, found.node, found.decorators)
 
-    def signature(self) -> Signature | None:
-        node = self._found.node
+    def raw(self, shared: Shared | None) -> RawCallable:
+        """Returns what is known of the function, as Python would know it."""
+        found = self._found
         parameters, annotations = self._parameters()
-        facts = self._facts()
+        facts = Decorations(found.node.decorators, self.interpreter, self._tree, self._report).of_function(
+            self._said_of_class
+        )
         if self._dialect is not None:
-            self._dialect.receiver(self._found, annotations)
-            facts = self._dialect.facts(self._found, facts)
+            self._dialect.receiver(found, annotations)
+            facts = self._dialect.facts(found, facts)
         receiver = None
-        if "." in self._found.name and parameters and parameters[0].name in ("self", "cls"):
-            first = parameters[0].name
-            if first not in annotations:
-                receiver = first
+        first = parameters[0] if parameters else None
+        if (
+            first is not None
+            and "." in found.name
+            and first.name in ("self", "cls")
+            and first.kind in (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL_OR_KEYWORD)
+        ):
+            if first.name not in annotations:
                 del parameters[0]
-        raw = RawCallable(self._found.name, tuple(parameters), receiver, annotations, facts)
-        return read_raw(raw, self._interpreter, StubPlaces(self._tree, node, self._found.decorators), self._report)
+            if first.name not in annotations or self._dialect is None:
+                receiver = first.name  # a tensor's own method has a first parameter as any other
+        return RawCallable(
+            found.name, tuple(parameters), receiver, annotations, facts, shared=shared, owner=self._owner()
+        )
 
-    def _source_of(self, node: cst.CSTNode, text: str) -> Source:
-        return source_in(self._tree, text, node)
+    def _owner(self) -> FieldClass | None:
+        """Returns the class that ``Self`` means, if it has fields."""
+        owner = self._found.owner
+        if owner is None:
+            return None
+        outer = self._found.scope.outer
+        around = Interpreter(outer or self._found.scope, self.interpreter.source_of, self.interpreter.file)
+        found = of_definition(owner, around)
+        return found if isinstance(found, FieldClass) else None
 
     def _parameters(self) -> tuple[list[RawParameter], dict[str, object]]:
         rows = self._found.node.params
@@ -168,58 +206,42 @@ class _Function:
         kinds += [(p, ParamKind.KEYWORD_ONLY) for p in rows.kwonly_params]
         if rows.star_kwarg is not None:
             kinds.append((rows.star_kwarg, ParamKind.VAR_KEYWORD))
-        annotations = {p.name.value: self._value(p.annotation.annotation) for p, _ in kinds if p.annotation is not None}
+        annotations: dict[str, object] = {}
+        for row, _ in kinds:
+            if row.annotation is not None:
+                self._annotate(annotations, row.name.value, f"parameter `{row.name.value}`", row.annotation.annotation)
         returns = self._found.node.returns
         if returns is not None:
-            annotations["return"] = self._value(returns.annotation)
+            self._annotate(annotations, "return", "the return value", returns.annotation)
         return [RawParameter(p.name.value, kind, p.default is not None) for p, kind in kinds], annotations
 
-    def _value(self, node: cst.BaseExpression) -> object:
+    def _annotate(self, annotations: dict[str, object], name: str, what: str, node: cst.BaseExpression) -> None:
+        """Adds what an annotation means; one that cannot be read and speaks of shapes is reported, and says nothing."""
         try:
-            return self._interpreter.value(node)
+            annotations[name] = self.interpreter.value(node)
         except UninterpretedError as error:
-            self._report.warning(
-                "unresolved-annotation",
-                f"this annotation was not read: {error}",
-                at=self._tree.span(node),
-            )
-            return Unknown(self._tree.code(node))
+            if self._speaks(node):
+                self._report.warning(
+                    "unresolved-annotation",
+                    f"`{self._found.name}`: the annotation of {what} was not read; it is taken as static",
+                    at=self._tree.span(node),
+                    label=str(error).partition("\n")[0],
+                )
 
-    def _facts(self) -> Facts | None:
-        """Returns what ``@shapes`` and ``@where`` say; None if neither stands there."""
-        facts: Facts | None = None
-        for decorator in reversed(self._found.node.decorators):
-            expression = decorator.decorator
-            call = expression if isinstance(expression, cst.Call) else None
-            name = self._interpreter.qualified(expression if call is None else call.func)
-            if name in _SHAPES:
-                facts = facts or Facts(None)
-                self._say(facts, call)
-            elif name in _WHERE and call is not None:
-                facts = facts or Facts(None)
-                said = self._value(call)
-                if isinstance(said, Predicates):
-                    facts.wheres[:0] = said.texts
-        return facts
+    def _speaks(self, node: cst.CSTNode) -> bool:
+        """Whether something of shapes stands in an expression."""
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            try:
+                value = self.interpreter.value(node)
+            except UninterpretedError:
+                value = None
+            if isinstance(value, Form) or (isinstance(value, Symbol) and not isinstance(value, Unknown)):
+                return True
+            if hasattr(value, "dtypes") or isinstance(value, FieldClass):  # one of jaxtyping's
+                return True
+            if getattr(value, "__module__", "") == "torch" and getattr(value, "__name__", "") == "Tensor":
+                return True
+        return any(map(self._speaks, node.children))
 
-    def _say(self, facts: Facts, call: cst.Call | None) -> None:
-        text: str | None = None
-        said: dict[str, object] = {}
-        params: dict[str, object] = {}
-        for argument in () if call is None else call.args:
-            value = self._value(argument.value)
-            if argument.keyword is None:
-                text = value if isinstance(value, str) else text
-            elif argument.keyword.value in ("hints", "consts", "returns", "where", "attach"):
-                said[argument.keyword.value] = value
-            elif argument.keyword.value == "params" and isinstance(value, dict):
-                params.update(value)
-            elif argument.keyword.value != "check":
-                params[argument.keyword.value] = value
-        facts.say(text, params=params, **said)  # type: ignore[arg-type]
-
-
-_SHAPES = {"shapedsl.shapes", "shapedsl.annotations.shapes", "shapedsl.decorators.shapes"}
-_WHERE = {"shapedsl.where", "shapedsl.annotations.where", "shapedsl.decorators.where"}
 
 __all__ = ["Found", "names_of", "read_functions"]

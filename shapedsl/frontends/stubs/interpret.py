@@ -2,7 +2,7 @@
 
 Nothing is imported or executed: names are looked up in the file's own imports and definitions, and
 what well-known names stand for is listed in `known`. An operator is applied to sizes and predicates
-only; a call is one of ``where``, ``cdiv`` and the like.
+only; a call is one of ``where``, ``cdiv`` and those of `typing` that make types.
 
 Before (source)::
 
@@ -16,20 +16,26 @@ After (objects)::
 from __future__ import annotations
 
 import operator
+import types
 import typing
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import libcst as cst
 
 from ...diagnostics import Source
-from ...surface.forms import Form
+from ...surface.forms import Form, spell
 from ...surface.symbols import Predicate, Symbol
-from ..annotated.fields import Field, FieldClass
-from ..annotated.namespace import Unknown
-from .known import foreign, known
-from .scope import Aliased, Defined, Imported, Scope, TypeParam
+from ..annotated.namespace import Namespace, Unknown
+from . import classes
+from .known import foreign, known, where
+from .meanings import Meaning, meaning_of, qualified_of
+from .scope import Aliased, Binding, Defined, Given, Scope, TypeParam, parameters_of
+from .tree import NoExpressionError, parse_expression
+
+if TYPE_CHECKING:
+    from .files import File
 
 _BINARY: Final[dict[type[cst.CSTNode], Callable[[Any, Any], Any]]] = {
     cst.Add: operator.add,
@@ -41,6 +47,9 @@ _BINARY: Final[dict[type[cst.CSTNode], Callable[[Any, Any], Any]]] = {
     cst.Power: operator.pow,
     cst.BitAnd: operator.and_,
     cst.BitOr: operator.or_,
+    cst.BitXor: operator.xor,
+    cst.LeftShift: operator.lshift,
+    cst.RightShift: operator.rshift,
     cst.LessThan: operator.lt,
     cst.LessThanEqual: operator.le,
     cst.GreaterThan: operator.gt,
@@ -49,10 +58,13 @@ _BINARY: Final[dict[type[cst.CSTNode], Callable[[Any, Any], Any]]] = {
     cst.NotEqual: operator.ne,
 }
 _UNARY: Final[dict[type[cst.CSTNode], Callable[[Any], Any]]] = {
+    cst.Plus: operator.pos,
     cst.Minus: operator.neg,
     cst.BitInvert: operator.invert,
 }
-_DEEPEST = 60  # aliases in aliases
+_SIZED: Final = (Symbol, Predicate, int)
+_DEEPEST: Final = 60  # aliases in aliases, expressions in expressions
+_LARGEST: Final = 2**64  # a number beyond it is no size
 
 
 class UninterpretedError(Exception):
@@ -62,15 +74,38 @@ class UninterpretedError(Exception):
 class Interpreter:
     """Interprets the expressions of one file in one scope."""
 
-    def __init__(self, scope: Scope, source_of: Callable[[cst.CSTNode, str], Source], depth: int = 0) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        source_of: Callable[[cst.CSTNode, str], Source],
+        file: File | None = None,
+        depth: int = 0,
+    ) -> None:
         """Args:
         scope: What names mean.
         source_of: Makes the source of a text that stands in a node.
-        depth: How many aliases are being looked through.
+        file: The file, whose neighbors are looked at; None if they are not.
+        depth: How deep the expression stands in others.
         """
         self.scope = scope
-        self._source_of = source_of
+        self.file = file
+        self.source_of = source_of
+        self.classes: dict[cst.CSTNode, Any] = {} if file is None else file.classes
         self._depth = depth
+
+    @property
+    def _source_of(self) -> Callable[[cst.CSTNode, str], Source]:
+        return self.source_of
+
+    def inside(self, scope: Scope, file: File | None) -> Interpreter:
+        """Returns an interpreter for an expression that stands elsewhere: an alias, a field of a class."""
+        if self._depth >= _DEEPEST:
+            raise UninterpretedError("it is defined by itself, or nests too deep")
+        source_of = self.source_of if file is None or file is self.file else file.source_of
+        inner = Interpreter(scope, source_of, file, self._depth + 1)
+        if file is None:
+            inner.classes = self.classes
+        return inner
 
     def evaluate(self, text: str) -> object:
         """Returns what a quoted annotation stands for, as `annotated.namespace.Evaluator` does.
@@ -79,11 +114,12 @@ class Interpreter:
             UninterpretedError: It stands for nothing.
             SyntaxError: It is no expression.
         """
-        text = text.strip()
+        if isinstance(text, classes.Late):
+            return self.value(text.node)
         try:
-            return self.value(cst.parse_expression(text))
-        except cst.ParserSyntaxError:
-            raise SyntaxError("it is no expression") from None
+            return self.value(parse_expression(text))
+        except NoExpressionError as error:
+            raise SyntaxError(str(error)) from None
 
     def value(self, node: cst.BaseExpression) -> Any:
         """Returns what an expression stands for.
@@ -91,180 +127,218 @@ class Interpreter:
         Raises:
             UninterpretedError: It stands for nothing.
         """
+        if self._depth >= _DEEPEST:
+            raise UninterpretedError("it nests too deep, or is defined by itself")
+        self._depth += 1
+        try:
+            return self._value(node)
+        except (TypeError, ZeroDivisionError, OverflowError) as error:  # as Python would raise, too
+            raise UninterpretedError(str(error)) from None
+        finally:
+            self._depth -= 1
+
+    def _value(self, node: cst.CSTNode) -> Any:
         match node:
             case cst.Name() | cst.Attribute():
                 return self._name(node)
             case cst.SimpleString() | cst.ConcatenatedString():
-                return node.evaluated_value
+                text = node.evaluated_value
+                if isinstance(text, str):
+                    return text
+                raise UninterpretedError("bytes and f-strings stand in no annotation")
             case cst.Integer():
-                return node.evaluated_value
+                return self._number(node.evaluated_value)
             case cst.Ellipsis():
                 return ...
             case cst.Subscript():
                 return self._subscript(node)
             case cst.BinaryOperation():
                 return self._binary(node.left, node.operator, node.right)
-            case cst.Comparison(comparisons=[only]):
-                return self._binary(node.left, only.operator, only.comparator)
+            case cst.Comparison(comparisons=[first, *more]):
+                compared = self._binary(node.left, first.operator, first.comparator)
+                if more:
+                    bool(compared)  # Python asks for its truth, and a predicate says what to write
+                    raise UninterpretedError("a chain stands in no annotation")
+                return compared
+            case cst.BooleanOperation(left=left):
+                bool(self.value(left))  # the same
+                raise UninterpretedError("`and` and `or` join no sizes")
             case cst.UnaryOperation():
                 return self._unary(node)
-            case cst.Tuple() | cst.List():
-                items = tuple([self._starred(element) for element in node.elements])
-                return items if isinstance(node, cst.Tuple) else list(items)
+            case cst.Tuple() | cst.List() | cst.Set():
+                items = [self._starred(element) for element in node.elements]
+                return tuple(items) if isinstance(node, cst.Tuple) else items
             case cst.Dict():
                 return {self.value(e.key): self.value(e.value) for e in node.elements if isinstance(e, cst.DictElement)}
+            case cst.StarredElement(value=value):
+                return unpacked(self.value(value))
             case cst.Call():
                 return self._call(node)
             case _:
-                raise UninterpretedError(f"`{type(node).__name__}` stands in no annotation")
+                raise UninterpretedError(f"a {_words(type(node).__name__)} stands in no annotation")
 
     # ------------------------------------------------------------------------------- names
 
+    def meaning(self, node: cst.BaseExpression) -> Meaning | str | None:
+        """Returns the definition of a name, or its dotted name if it comes from outside; None if nobody knows it."""
+        return meaning_of(node, self.scope, self.file)
+
     def qualified(self, node: cst.BaseExpression) -> str | None:
-        """Returns the dotted name that a name or attribute stands for; None if the file defines it, or nobody."""
-        match node:
-            case cst.Name(value=name):
-                binding = self.scope.find(name)
-                if isinstance(binding, Imported):
-                    return binding.qualified
-                return f"builtins.{name}" if binding is None and name in _BUILTINS else None
-            case cst.Attribute(value=value, attr=cst.Name(value=name)):
-                base = self.qualified(value)
-                return None if base is None else f"{base}.{name}"
-            case _:
-                return None
+        """Returns the dotted name of what a name finally stands for; None if the file defines it, or nobody."""
+        return qualified_of(node, self.scope, self.file)
 
     def _name(self, node: cst.Name | cst.Attribute) -> Any:
+        if isinstance(node, cst.Name) and node.value in _CONSTANTS:
+            return _CONSTANTS[node.value]
+        match self.meaning(node):
+            case Meaning(binding=Aliased(value=value), scope=scope, file=file):
+                return self.inside(scope, file).value(value)
+            case Meaning(binding=Defined(node=definition), scope=scope, file=file):
+                return classes.of_definition(definition, self.inside(scope, file))
+            case Meaning(binding=Given(value=value)):
+                return value
+            case Meaning(binding=TypeParam(name=name, kind=kind)):
+                return Symbol(f"*{name}" if kind == "TypeVarTuple" else name)
+            case Meaning(binding=binding):
+                return foreign(getattr(binding, "name", "object"))
+            case str() as qualified:
+                return known(qualified)
+            case None:
+                pass
         if isinstance(node, cst.Name):
-            if node.value in ("None", "True", "False"):
-                return {"None": None, "True": True, "False": False}[node.value]
-            binding = self.scope.find(node.value)
-            match binding:
-                case Aliased(value=value):
-                    return self._alias(node.value, value)
-                case Defined(node=definition):
-                    return self._class(definition)
-                case TypeParam(name=name, kind=kind):
-                    return Symbol(f"*{name}" if kind == "TypeVarTuple" else name)
-                case _:
-                    pass
-        qualified = self.qualified(node)
-        if qualified is not None:
-            return known(qualified)
-        if isinstance(node, cst.Name):
-            return Unknown(node.value)
+            return Namespace()[node.value] if not node.value.startswith("__") else foreign(node.value)
         base = self.value(node.value)
-        return base if isinstance(base, Unknown) else foreign(cst.Module([]).code_for_node(node))
-
-    def _alias(self, name: str, value: cst.BaseExpression) -> Any:
-        if self._depth == _DEEPEST:
-            raise UninterpretedError(f"`{name}` is defined by itself")
-        inner = Interpreter(self.scope, self._source_of, self._depth + 1)
-        return inner.value(value)
-
-    def _class(self, node: cst.ClassDef) -> Any:
-        """Returns a class of the file by its fields, if it is a TypedDict, NamedTuple or dataclass; else a foreign one."""
-        bases = [self.qualified(base.value) or "" for base in node.bases]
-        keyed = any(base.endswith(".TypedDict") for base in bases)
-        fielded = (
-            keyed
-            or any(base.endswith(".NamedTuple") for base in bases)
-            or any(
-                (self.qualified(d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator) or "").endswith(
-                    "dataclass"
-                )
-                for d in node.decorators
-            )
+        return (
+            getattr(base, node.attr.value) if isinstance(base, Unknown) else foreign(cst.Module([]).code_for_node(node))
         )
-        if not fielded:
-            return foreign(node.name.value)
-        fields: dict[str, Field] = {}
-        for statement in node.body.body:
-            for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
-                    annotation = small.annotation.annotation
-                    source = partial(self._source_of, annotation)
-                    fields[small.target.value] = Field(self.value(annotation), self, source)
-        return FieldClass(node.name.value, keyed, fields)
 
     # --------------------------------------------------------------------------- compounds
 
     def _subscript(self, node: cst.Subscript) -> Any:
-        base = self.value(node.value)
         items: list[Any] = []
+        starred = False
         for element in node.slice:
             if not isinstance(element.slice, cst.Index):
                 raise UninterpretedError("a slice stands in no annotation")
             item = self.value(element.slice.value)
-            items.append(_unpacked(item) if element.slice.star else item)
-        several = len(items) > 1 or (
-            isinstance(node.slice[0].slice, cst.Index) and (node.slice[0].comma != cst.MaybeSentinel.DEFAULT)
-        )
-        if isinstance(base, Form) and base.items is not None:
-            raise UninterpretedError(f"`{base}` has its dims already")
+            starred = starred or element.slice.star is not None
+            items.append(unpacked(item) if element.slice.star else item)
+        several = len(items) > 1 or starred or isinstance(node.slice[-1].comma, cst.Comma)
+        key = tuple(items) if several else items[0]
+        alias = self._generic_alias(node.value, items)
+        if alias is not None:
+            return alias[0]
+        return self.subscribed(self.value(node.value), key)
+
+    def _generic_alias(self, node: cst.BaseExpression, items: list[Any]) -> tuple[Any] | None:
+        """Returns what ``Pair[B]`` stands for, in a tuple, where ``type Pair[N] = …`` has parameters; None if it is none."""
+        found = self.meaning(node)
+        if not isinstance(found, Meaning) or not isinstance(found.binding, Aliased) or found.binding.params is None:
+            return None
+        given: dict[str, Binding] = {}
+        rest = list(items)
+        rows = list(parameters_of(found.binding.params).values())
+        for index, row in enumerate(rows):
+            assert isinstance(row, TypeParam)
+            if row.kind == "TypeVarTuple":  # as many as the others leave
+                count = max(len(rest) - (len(rows) - index - 1), 0)
+                taken, rest = rest[:count], rest[count:]
+                given[row.name] = Given(Symbol(", ".join(str(spell(item)) for item in taken) or "()"))
+            elif rest:
+                given[row.name] = Given(rest.pop(0))
+        if rest:
+            raise UninterpretedError(f"it has {len(rows)} parameters, and {len(items)} are given")
+        return (self.inside(found.scope.inside(given), found.file).value(found.binding.value),)
+
+    def subscribed(self, base: Any, key: Any) -> Any:
+        """Returns ``base[key]``, as `typing` makes it of types."""
+        if base is typing.Optional or base is typing.Union:
+            members = key if isinstance(key, tuple) else (key,)
+            return union([*members, None] if base is typing.Optional else members)
+        if base is typing.Literal or isinstance(base, Form):
+            return base[key]
+        if base is _TORCH_TENSOR:
+            raise UninterpretedError("`torch.Tensor` takes no dims: import `Tensor` from shapedsl")
+        if getattr(base, "_name", None) == "Unpack" and isinstance(key, Symbol):
+            return unpacked(key)
         try:
-            return base[tuple(items) if several else items[0]]
-        except TypeError as error:
-            raise UninterpretedError(str(error)) from None
+            return base[key]
+        except TypeError:
+            if base is typing.Annotated and isinstance(key, tuple) and len(key) > 1:
+                return SimpleNamespace(__origin__=key[0], __metadata__=key[1:])
+            if isinstance(base, type) or not hasattr(base, "_name"):
+                raise
+            return types.GenericAlias(base, key)  # typing is stricter than its readers, on 3.10 above all
 
     def _starred(self, element: cst.BaseElement) -> Any:
         item = self.value(element.value)
-        return _unpacked(item) if isinstance(element, cst.StarredElement) else item
+        return unpacked(item) if isinstance(element, cst.StarredElement) else item
 
     def _binary(self, left: cst.BaseExpression, sign: cst.CSTNode, right: cst.BaseExpression) -> Any:
         a, b = self.value(left), self.value(right)
-        sized = (Symbol, Predicate, int)
-        if isinstance(sign, cst.BitOr) and not (isinstance(a, sized) and isinstance(b, sized)):
-            return typing.Union[a, b]  # noqa: UP007  # objects, not classes
+        sized = isinstance(a, _SIZED) and isinstance(b, _SIZED) and not isinstance(a, Unknown)
+        if isinstance(sign, cst.BitOr) and not sized:
+            return union((a, b))
         apply = _BINARY.get(type(sign))
-        if apply is None or not isinstance(a, sized) or not isinstance(b, sized):
+        if apply is None or not isinstance(a, _SIZED) or not isinstance(b, _SIZED):
             raise UninterpretedError("an operator stands between sizes only")
-        return apply(a, b)
+        if isinstance(sign, cst.Power) and isinstance(a, int) and isinstance(b, int) and abs(b) > 64:
+            raise UninterpretedError("this number is no size")
+        return self._number(apply(a, b))
+
+    def _number(self, value: Any) -> Any:
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise UninterpretedError("this number is no size")
+        return value
 
     def _unary(self, node: cst.UnaryOperation) -> Any:
         value = self.value(node.expression)
+        if isinstance(node.operator, cst.Not):
+            return not value  # of a predicate, a TypeError that says what to write
         apply = _UNARY.get(type(node.operator))
-        if apply is None or not isinstance(value, (Symbol, Predicate, int)):
+        if apply is None or not isinstance(value, _SIZED):
             raise UninterpretedError("an operator stands before sizes only")
         return apply(value)
 
     def _call(self, node: cst.Call) -> Any:
+        qualified = self.qualified(node.func) or ""
+        module, _, name = qualified.rpartition(".")
+        if module in ("typing", "typing_extensions", "collections", "shape_extensions", "builtins"):
+            made = classes.of_call(name, node, self)
+            if made is not None:
+                return made[0]
         function = self.value(node.func)
-        args = [self.value(arg.value) for arg in node.args if arg.keyword is None]
-        if isinstance(function, Symbol) or (
-            callable(function) and getattr(function, "__module__", "") == known.__module__
-        ):
-            try:
-                return function(*args)
-            except TypeError as error:
-                raise UninterpretedError(str(error).partition("\n")[0]) from None
-        if self.qualified(node.func) in _VARIABLES and args and isinstance(args[0], str):
-            return Symbol(f"*{args[0]}" if "Tuple" in (self.qualified(node.func) or "") else args[0])
+        args = [self.value(arg.value) for arg in node.args if arg.keyword is None and arg.star != "**"]
+        args = [unpacked(value) if arg.star else value for arg, value in zip(node.args, args, strict=False)]
+        if function is where or isinstance(function, Symbol):
+            return function(*args)
         raise UninterpretedError("a call stands in no annotation")
 
 
-def _unpacked(item: Any) -> Any:
+def union(members: Iterable[Any]) -> Any:
+    """Returns ``A | B``, flat; what typing refuses to join too, such as a class known by its fields on 3.10."""
+    flat: list[Any] = []
+    for member in members:
+        inner = typing.get_args(member) if typing.get_origin(member) in _UNIONS else (member,)
+        for each in inner:
+            each = type(None) if each is None else each
+            if not any(each is other or (type(each) is type(other) and repr(each) == repr(other)) for other in flat):
+                flat.append(each)
+    return flat[0] if len(flat) == 1 else types.GenericAlias(cast("type", typing.Union), tuple(flat))
+
+
+def unpacked(item: Any) -> Any:
+    """Returns ``*item``: the variadic of a size; of a type what it is, for who reads it knows that it is starred."""
     return Symbol(f"*{item.text}") if isinstance(item, Symbol) and not item.text.startswith("*") else item
 
 
-_BUILTINS: Final = {
-    "int",
-    "float",
-    "bool",
-    "str",
-    "bytes",
-    "complex",
-    "tuple",
-    "list",
-    "dict",
-    "set",
-    "frozenset",
-    "type",
-    "object",
-    "slice",
-}
-_VARIABLES: Final = {
-    f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("TypeVar", "TypeVarTuple")
-} | {"shape_extensions.IntVar"}
+def _words(name: str) -> str:
+    """Returns a node's name in words: ``IfExp`` is an `if exp`."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
-__all__ = ["Interpreter", "UninterpretedError"]
+
+_UNIONS: Final = (typing.Union, types.UnionType)
+_CONSTANTS: Final = {"None": None, "True": True, "False": False}
+_TORCH_TENSOR: Final = foreign("torch.Tensor")
+
+__all__ = ["Interpreter", "UninterpretedError", "union", "unpacked"]

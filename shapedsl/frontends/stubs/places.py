@@ -56,6 +56,22 @@ class StubPlaces:
         return ", ".join(texts) if texts else None
 
 
+class DecoratedClass:
+    """Finds what the decorators of a class say."""
+
+    def __init__(self, tree: Tree, node: cst.ClassDef) -> None:
+        """Args:
+        tree: The file.
+        node: The class.
+        """
+        self._tree = tree
+        self._node = node
+
+    def decorator(self, text: str) -> Source:
+        """Returns the source of ``text``, an argument of ``shapes`` or ``where``."""
+        return source_in(self._tree, text, *self._node.decorators, self._node.name)
+
+
 def declared_shape_vars(decorator: cst.Decorator) -> str | None:
     """Returns the text in ``@shape_vars("B, *rest")``; None if it is another decorator."""
     import libcst as cst
@@ -85,4 +101,4 @@ def source_in(tree: Tree, text: str, *nodes: cst.CSTNode) -> Source:
     return AnnotationSource(tree.source.name, text, locate)
 
 
-__all__ = ["StubPlaces", "declared_shape_vars", "source_in"]
+__all__ = ["DecoratedClass", "StubPlaces", "declared_shape_vars", "source_in"]

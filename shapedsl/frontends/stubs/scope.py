@@ -45,14 +45,34 @@ class TypeParam:
         name: Its name.
         kind: ``TypeVar``, ``TypeVarTuple`` or ``ParamSpec``.
         bound: What stands behind the colon.
+        default: What stands behind the equals sign.
     """
 
     name: str
     kind: str
     bound: cst.BaseExpression | None = None
+    default: cst.BaseExpression | None = None
 
 
-Binding = Imported | Aliased | Defined | TypeParam
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A function, of which an annotation can say nothing."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A type parameter of an alias, with what it is given where the alias is used.
+
+    Attributes:
+        value: What annotations mean by it.
+    """
+
+    value: object
+
+
+Binding = Imported | Aliased | Defined | TypeParam | Opaque | Given
 
 
 @dataclass(slots=True)
@@ -67,14 +87,19 @@ class Scope:
     names: dict[str, Binding] = field(default_factory=dict[str, Binding])
     outer: Scope | None = None
 
-    def find(self, name: str) -> Binding | None:
-        """Returns what ``name`` is bound to, here or further out; None if nowhere."""
+    def locate(self, name: str) -> tuple[Binding, Scope] | None:
+        """Returns what ``name`` is bound to, here or further out, and in which scope; None if nowhere."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
-                return scope.names[name]
+                return scope.names[name], scope
             scope = scope.outer
         return None
+
+    def find(self, name: str) -> Binding | None:
+        """Returns what ``name`` is bound to, here or further out; None if nowhere."""
+        located = self.locate(name)
+        return None if located is None else located[0]
 
     def inside(self, names: Mapping[str, Binding] | None = None) -> Scope:
         """Returns a scope within this one."""
@@ -86,8 +111,8 @@ def parameters_of(params: cst.TypeParameters | None) -> dict[str, Binding]:
     found: dict[str, Binding] = {}
     for each in () if params is None else params.params:
         name = each.param.name.value
-        found[name] = TypeParam(name, type(each.param).__name__, getattr(each.param, "bound", None))
+        found[name] = TypeParam(name, type(each.param).__name__, getattr(each.param, "bound", None), each.default)
     return found
 
 
-__all__ = ["Aliased", "Binding", "Defined", "Imported", "Scope", "TypeParam", "parameters_of"]
+__all__ = ["Aliased", "Binding", "Defined", "Given", "Imported", "Opaque", "Scope", "TypeParam", "parameters_of"]

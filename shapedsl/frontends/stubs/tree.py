@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...diagnostics import Report, Source, Span
+from .nesting import Nesting, nesting_of
+from .room import with_room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +16,16 @@ if TYPE_CHECKING:
     import libcst as cst
     from libcst.metadata import CodeSpan
 
-_DEEPEST = 400  # the parser is recursive, and written in a language that cannot catch its stack's end
+# The parser is recursive, and written in a language that cannot catch its stack's end; it takes exponential time for
+# brackets in the pattern of a `case`. CPython itself stops at 200 brackets and 100 blocks.
+_DEEPEST: Final = 400
+_MOST_BRACKETS: Final = 100
+_MOST_IN_PATTERN: Final = 12
+_SHALLOW: Final = 8  # what any thread's stack is large enough for
+
+
+class NoExpressionError(Exception):
+    """A text that is no expression; the text says why."""
 
 
 class Tree:
@@ -33,23 +45,33 @@ class Tree:
         from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
         wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return wrapper.resolve(ByteSpanPositionProvider)
+        return with_room(lambda: wrapper.resolve(ByteSpanPositionProvider))
 
     @cached_property
-    def _ascii(self) -> bool:
-        return self.source.text.isascii()
+    def _wide(self) -> tuple[list[int], list[int]]:
+        """Where characters of several bytes end: their offsets in bytes, and in code points."""
+        in_bytes: list[int] = []
+        in_points: list[int] = []
+        offset = 0
+        for index, character in enumerate(self.source.text):
+            if character < "\x80":
+                offset += 1
+                continue
+            offset += len(character.encode(errors="replace"))
+            in_bytes.append(offset)
+            in_points.append(index + 1)
+        return in_bytes, in_points
+
+    def _point(self, offset: int) -> int:
+        """Returns the offset in code points of one in bytes."""
+        in_bytes, in_points = self._wide
+        at = bisect_right(in_bytes, offset) - 1
+        return offset if at < 0 else in_points[at] + offset - in_bytes[at]
 
     def extent(self, node: cst.CSTNode) -> tuple[int, int]:
         """Returns the offsets of a node in the text, in code points, half-open; (0, 0) for a node of another tree."""
         span = self._spans.get(node)
-        if span is None:
-            return 0, 0
-        start, end = span.start, span.start + span.length
-        if self._ascii:
-            return start, end
-        raw = self.source.text.encode()
-        first = len(raw[:start].decode(errors="ignore"))
-        return first, first + len(raw[start:end].decode(errors="ignore"))
+        return (0, 0) if span is None else (self._point(span.start), self._point(span.start + span.length))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Returns where a node stands."""
@@ -57,7 +79,8 @@ class Tree:
 
     def code(self, node: cst.CSTNode) -> str:
         """Returns a node's text."""
-        return self.module.code_for_node(node)
+        start, end = self.extent(node)
+        return self.source.text[start:end] or self.module.code_for_node(node)
 
 
 def parse(source: Source, report: Report) -> Tree | None:
@@ -65,7 +88,7 @@ def parse(source: Source, report: Report) -> Tree | None:
 
     Args:
         source: The text.
-        report: Receives ``syntax-error``, or ``missing-extra`` where libcst is not installed.
+        report: Receives ``syntax-error``, ``input-too-large``, or ``missing-extra`` where libcst is not installed.
     """
     try:
         import libcst as cst
@@ -77,34 +100,78 @@ def parse(source: Source, report: Report) -> Tree | None:
         )
         return None
     text = source.text
-    if _depth(text) > _DEEPEST:
-        report.error("input-too-large", f"brackets nest deeper than {_DEEPEST}", at=source.span(0, 0))
+    reason = _too_deep(text)
+    if reason is not None:
+        message, at = reason
+        report.error("input-too-large", message, at=source.span(at, min(at + 1, len(text))))
         return None
     try:
-        return Tree(source, cst.parse_module(text))
+        return Tree(source, with_room(lambda: cst.parse_module(text)))
     except cst.ParserSyntaxError as error:
-        start = source.line_starts[min(error.raw_line, len(source.line_starts)) - 1] + error.raw_column
-        start = min(start, len(text))
-        report.error(
-            "syntax-error",
-            "this is no Python",
-            at=source.span(start, min(start + 1, len(text))),
-            label=error.message.partition("\n")[0].removeprefix("parser error: error at ").partition(": ")[2]
-            or error.message.partition("\n")[0],
-        )
-        return None
+        message = error.message.removeprefix("parser error: error at ").removeprefix("tokenizer error: ")
+        at = _offset(source, error.raw_line, error.raw_column)
+        _refuse(source, report, at, message.partition("\n")[0].rpartition(": ")[2])
+    except Exception as error:  # the tree's own checks: a text that its grammar takes and its nodes do not
+        _refuse(source, report, 0, str(error).partition("\n")[0])
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what the parser's language calls its errors
+            raise
+        _refuse(source, report, 0, "the parser failed")
+    return None
 
 
-def _depth(text: str) -> int:
-    """Returns how deep brackets nest at most, strings and comments included: a bound, not a measure."""
-    depth = deepest = 0
-    for character in text:
-        if character in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in ")]}":
-            depth -= 1
-    return deepest
+def _refuse(source: Source, report: Report, at: int, label: str) -> None:
+    end = min(at + 1, len(source.text))
+    report.error("syntax-error", "this is no Python", at=source.span(min(at, end), end), label=label)
 
 
-__all__ = ["Tree", "parse"]
+def _offset(source: Source, line: int, column: int) -> int:
+    starts = source.line_starts
+    row = min(max(line, 1), len(starts)) - 1
+    end = starts[row + 1] if row + 1 < len(starts) else len(source.text)
+    return min(starts[row] + max(column, 0), end)
+
+
+def parse_expression(text: str) -> cst.BaseExpression:
+    """Returns the tree of a quoted annotation; of ``*Ts`` a starred element.
+
+    Raises:
+        NoExpressionError: It is none.
+    """
+    import libcst as cst
+
+    text = text.strip()
+    nesting = nesting_of(text)
+    if _reason(nesting) is not None:
+        raise NoExpressionError("it nests too deep")
+    starred = text.startswith("*")
+    written = f"({text},)" if starred else f"({text}\n)" if "\n" in text or "#" in text else text
+
+    def work() -> cst.BaseExpression:
+        return cst.parse_expression(written)
+
+    try:
+        tree = work() if nesting.depth <= _SHALLOW else with_room(work)
+    except Exception:  # the parser's, or the tree's
+        raise NoExpressionError("it is no expression") from None
+    if starred and isinstance(tree, cst.Tuple) and len(tree.elements) == 1:
+        return tree.elements[0]  # type: ignore[return-value]  # an element is interpreted as an expression is
+    return tree
+
+
+def _too_deep(text: str) -> tuple[str, int] | None:
+    """Returns why a text is not given to the parser, and where that is seen; None if it is."""
+    return _reason(nesting_of(text))
+
+
+def _reason(nesting: Nesting) -> tuple[str, int] | None:
+    if nesting.brackets > _MOST_BRACKETS:
+        return f"brackets nest deeper than {_MOST_BRACKETS}", nesting.at
+    if nesting.pattern > _MOST_IN_PATTERN:
+        return f"brackets nest deeper than {_MOST_IN_PATTERN} in a `case`", nesting.at
+    if nesting.depth > _DEEPEST:
+        return f"this nests deeper than {_DEEPEST}", nesting.at
+    return None
+
+
+__all__ = ["NoExpressionError", "Tree", "parse", "parse_expression"]
