@@ -26,8 +26,9 @@ def broadcast(left: Shape, right: Shape) -> Shape:
     """
     shared = min(len(left), len(right))
     longer = left if len(left) > shared else right
-    aligned = [_aligned(left[-place], right[-place], left, right) for place in range(shared, 0, -1)]
-    return (*longer[: len(longer) - shared], *aligned)
+    # from the right, since what stands in front of blocks that differ is not aligned at all
+    aligned = [_aligned(left[-place], right[-place], left, right) for place in range(1, shared + 1)]
+    return (*longer[: len(longer) - shared], *reversed(aligned))
 
 
 def broadcast_all(shapes: Iterable[Shape]) -> Shape:

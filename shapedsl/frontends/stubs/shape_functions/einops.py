@@ -94,10 +94,8 @@ def _matched(axes: list[str], shape: Shape) -> Iterable[tuple[str, Shape]]:
     outer = (*shape[:dots], *(shape[len(shape) - behind :] if behind else ()))
     if has_blocks(outer) or (ELLIPSIS not in axes and has_blocks(shape)):
         raise Stop(f"which dims of {text(shape)} `{' '.join(axes)}` names is not known")
-    if len(outer) + len(shape[dots : len(shape) - behind]) != len(shape) or len(shape) < dots + behind:
+    if len(shape) < len(axes) - 1 or (ELLIPSIS not in axes and len(shape) != len(axes)):
         raise Refused(f"`{' '.join(axes)}` does not fit {text(shape)}")
-    if ELLIPSIS not in axes and len(shape) != len(axes):
-        raise Refused(f"`{' '.join(axes)}` names {len(axes)} axes of {text(shape)}")
     for axis, dim in zip(axes[:dots], shape, strict=False):
         yield axis, (dim,)
     if ELLIPSIS in axes:

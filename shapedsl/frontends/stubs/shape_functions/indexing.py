@@ -111,10 +111,17 @@ def _part(dim: Value, part: Slice) -> Value:
     step = 1 if part.step is None else part.step
     if not isinstance(step, int) or step < 1:
         raise Refused("the step of a slice must be positive")
-    start: Number = 0 if part.start is None else _bound(part.start, dim)
-    stop = dim if part.stop is None else _bound(part.stop, dim)
-    extent = sums.greatest(sums.subtract(stop, start), 0)
-    return sums.floor_divide(sums.add(extent, step - 1), step)
+    return sums.floor_divide(sums.add(_extent(dim, part.start, part.stop), step - 1), step)
+
+
+def _extent(dim: Number, start: Value, stop: Value) -> Number:
+    """Returns how many of ``dim`` positions lie between two bounds; simple ones in simple words."""
+    if start is None or start == 0:
+        return dim if stop is None else _bound(stop, dim)
+    if stop is None and isinstance(start, int):
+        return sums.least(dim, -start) if start < 0 else sums.greatest(sums.subtract(dim, start), 0)
+    end = dim if stop is None else _bound(stop, dim)
+    return sums.greatest(sums.subtract(end, _bound(start, dim)), 0)
 
 
 def _bound(bound: Value, dim: Number) -> Number:

@@ -89,22 +89,29 @@ class ShapeFunctions:
             values = tuple(take_in(argument, machine.names) for argument in args)
             named = {key: take_in(argument, machine.names) for key, argument in (keywords or {}).items()}
             path = self.resolve(name)
-            result = machine.call(path, values, named)
-            answer = give_back(result)
+            result = self._outcome(machine, path, values, named)
             if machine.guarded:
-                fault = objection(self._at_sizes(path), values, named, result)
+                fault = objection(
+                    lambda args, keywords: Machine(self).call(path, args, keywords), values, named, result
+                )
                 if fault is not None:
                     return NotEvaluated(fault)
-            return Evaluated(answer, tuple(dict.fromkeys(machine.notes)))
-        except Refused as refused:
-            return Invalid(refused.message)
+            if isinstance(result, Refused):
+                return Invalid(result.message)
+            return Evaluated(give_back(result), tuple(dict.fromkeys(machine.notes)))
         except Stop as stop:
             return NotEvaluated(stop.reason)
         except RecursionError:
             return NotEvaluated(_TOO_DEEP)
 
-    def _at_sizes(self, path: str) -> _Call:
-        return lambda args, keywords: Machine(self).call(path, args, keywords)
+    @staticmethod
+    def _outcome(
+        machine: Machine, path: str, args: tuple[Value, ...], keywords: Mapping[str, Value]
+    ) -> Value | Refused:
+        try:
+            return machine.call(path, args, keywords)
+        except Refused as refused:
+            return refused
 
     def resolve(self, path: str) -> str:
         """Returns a name of the file as the name of one of its functions, or of what it imports."""
@@ -133,12 +140,6 @@ class ShapeFunctions:
         return INTRINSICS.get(path) or EINOPS.get(path) or PYTHON.get(path)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Call = Callable[[tuple[Value, ...], Mapping[str, Value]], Value]
-
-
 def load_shape_functions(source: Source | Tree | Path | str, report: Report | None = None) -> ShapeFunctions:
     """Returns the shape functions of a file; those of an unreadable one are none.
 
@@ -155,8 +156,13 @@ def load_shape_functions(source: Source | Tree | Path | str, report: Report | No
             return ShapeFunctions(fault=f"{source} cannot be read: {error}")
     if isinstance(source, str):
         source = Source("<shape functions>", source)
-    tree = parse(source, Report() if report is None else report) if isinstance(source, Source) else source
-    return ShapeFunctions(fault="the file is no Python") if tree is None else ShapeFunctions(tree.module)
+    if not isinstance(source, Source):
+        return ShapeFunctions(source.module)
+    report = Report() if report is None else report
+    tree = parse(source, report)
+    if tree is None:
+        return ShapeFunctions(fault=f"{source.name}: {report.diagnostics[-1].message}")
+    return ShapeFunctions(tree.module)
 
 
 @lru_cache(maxsize=8)

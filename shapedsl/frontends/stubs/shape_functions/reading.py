@@ -141,7 +141,11 @@ class Reader:
             case cst.Name(value=name):
                 return (name,), False
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
-                names = [element.value.value for element in elements if isinstance(element.value, cst.Name)]
+                names = [
+                    element.value.value
+                    for element in elements
+                    if isinstance(element, cst.Element) and isinstance(element.value, cst.Name)
+                ]
                 if len(names) == len(elements):
                     return tuple(names), True
             case _:

@@ -3,7 +3,8 @@
 Shape functions ask whether a size is a concrete int, and answer symbolic sizes by a formula that need not be what
 they answer ints with: ``(end - start) // step`` for the length of a range is too short by one unless the step
 divides it. So a symbolic result that came of such a question is compared with what the function gives at some
-sizes; sizes that it refuses, or cannot be evaluated at, say nothing.
+sizes; sizes that it refuses, or cannot be evaluated at, say nothing. A refusal is tried likewise: a check that
+only ints pass by must not refuse variables.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .answers import Refused, Stop
 from .sums import Sum
 from .values import Block, IndexTensor, Slice, Unknown, Value, text
 
-_SIZES: Final = (4, 6, 1, 2, 12, 3, 5, 8, 7, 24, 16, 48)
+_SIZES: Final = (4, 6, 1, 2, 12, 3, 0, 5, 8, 7, 24, 16, 48)
 
 Call: TypeAlias = "Callable[[tuple[Value, ...], Mapping[str, Value]], Value]"
 
@@ -63,14 +64,16 @@ class _Sizes:
         return ", ".join([*named, *(f"*{name} = {text(dims)}" for name, dims in self.variadics.items())])
 
 
-def objection(call: Call, args: tuple[Value, ...], keywords: Mapping[str, Value], result: Value) -> str | None:
+def objection(
+    call: Call, args: tuple[Value, ...], keywords: Mapping[str, Value], result: Value | Refused
+) -> str | None:
     """Returns why ``result`` does not hold at all sizes; None if no sample contradicts it.
 
     Args:
         call: Calls the function with arguments.
         args: The arguments that gave the result.
         keywords: Those by name.
-        result: It.
+        result: It, or the refusal.
     """
     variables: dict[str, None] = {}
     variadics: dict[str, None] = {}
@@ -85,6 +88,8 @@ def objection(call: Call, args: tuple[Value, ...], keywords: Mapping[str, Value]
                 tuple(sizes.put_into(value) for value in args),
                 {name: sizes.put_into(value) for name, value in keywords.items()},
             )
+            if isinstance(result, Refused):
+                return f"for all sizes it refuses ({result.message}), but at {sizes} it gives {text(found)}"
             expected = sizes.put_into(result)
         except (Stop, Refused, ZeroDivisionError):
             continue
