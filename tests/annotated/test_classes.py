@@ -227,3 +227,34 @@ def test_a_contradiction_shows_the_class_and_the_method() -> None:
 class Clash:
     @where(B > 64)
     def forward(self, x: Tensor[B]) -> None: ...
+
+
+def test_names_that_are_local_to_the_function_around() -> None:
+    from shapedsl.annotations import Tensor as Form
+
+    alias = Form["B", 3]
+
+    @shapes("dim B in [1, 8]")
+    class Local:
+        inner = Form["B"]
+
+        def one(self, x: alias, y: inner) -> None: ...
+
+    assert (
+        annotated(Local.one) == written("def one(x: Tensor[B, 3], y: Tensor[B]) -> None:\n    dim B in [1, 8]")["one"]
+    )
+    assert alias is not None
+
+
+def test_a_type_that_the_class_declares() -> None:
+    @shapes("type Cache[N] = (Tensor[B, N], Tensor[B, N])\nwhere B < 3, P > 1")
+    class Local:
+        @shapes(cache="Cache[P]", y="Cache[2]")
+        def one(self, cache, y): ...
+
+    assert (
+        annotated(Local.one)
+        == written(
+            "def one(cache: (Tensor[B, P], Tensor[B, P]), y: (Tensor[B, 2], Tensor[B, 2])):\n    where B < 3, P > 1"
+        )["one"]
+    )

@@ -266,3 +266,25 @@ def generics(
 
 def test_unknown_keys_have_no_meaning_and_are_told() -> None:
     assert annotated(generics, *["ignored-metadata"] * 3) == written("def f(x, y, z, **kwargs) -> None: ...")
+
+
+class Layer:
+    @shapes(params={"self": "object(weight: Tensor[D, D])"})
+    def forward(self, x: Tensor[B, D]) -> Tensor[B, D]: ...
+
+
+@pytest.mark.parametrize("target", [Layer.forward, Layer().forward, Layer], ids=["function", "method", "class"])
+def test_attributes_of_self_as_text(target: Callable[..., Any]) -> None:
+    assert annotated(target) == written(
+        "class L:\n    def forward(self: object(weight: Tensor[D, D]), x: Tensor[B, D]) -> Tensor[B, D]: ..."
+    )
+
+
+@shapes("type F = floating\ntype Cache[N] = (F[B, N], F[B, N])", x="F[B, D]", cache="[Cache[P], ...]", returns="F[B]")
+def families(x, cache): ...
+
+
+def test_dtypes_and_types_that_the_clauses_declare() -> None:
+    assert annotated(families) == written(
+        "type F = floating\ndef f(x: F[B, D], cache: [(F[B, P], F[B, P]), ...]) -> F[B]: ..."
+    )

@@ -90,14 +90,21 @@ def _attributes(cls: type) -> Collection[str] | None:
 
 
 def annotations_of(target: Any) -> Mapping[str, object]:
-    """Returns the annotations of a function or class itself, unevaluated where Python kept them so."""
+    """Returns the annotations of a function or class itself, unevaluated where Python kept them so.
+
+    On 3.14 they are evaluated here. Where a name is missing, only what it stands in is a forward reference; where one
+    raises something else, all of them are text, and each is evaluated by itself.
+    """
     if sys.version_info >= (3, 14):
         import annotationlib
 
-        try:
-            return annotationlib.get_annotations(target)
-        except Exception:  # a name is missing, or whatever the user's expression raises: all of them as text
-            return annotationlib.get_annotations(target, format=annotationlib.Format.STRING)
+        formats = annotationlib.Format
+        for each in (formats.VALUE, formats.FORWARDREF):
+            try:
+                return annotationlib.get_annotations(target, format=each)
+            except Exception:  # whatever the user's expression raises
+                continue
+        return annotationlib.get_annotations(target, format=formats.STRING)
     try:
         return inspect.get_annotations(target)
     except (TypeError, ValueError):  # somebody's class has something else under that name

@@ -130,12 +130,26 @@ class LeafReader:
             )
             return AnyType()
         if form.name == "Scalar":
-            return self._scalar(form)
+            return self._scalar(self._resolved(form))
+        form = self._resolved(form)
         dtype = None if form.name == "Tensor" else Dtype(form.name)
         if form.items is None:
             return TensorType(None, dtype)
         dims = self._dims(form)
         return AnyType() if dims is None else TensorType(dims, dtype, self._whole(form.text or ""))
+
+    def _resolved(self, form: Form) -> Form:
+        """Returns ``form`` with its forward references evaluated: 3.14 makes one of ``L["2*B"]`` where ``L`` is missing."""
+        items = form.items or ()
+        if not any(hasattr(item, "__forward_arg__") for item in items):
+            return form
+        return Form(form.name, tuple([self._size_of(item) for item in items]))
+
+    def _size_of(self, item: Any) -> object:
+        try:
+            return self._namespace.evaluate(item.__forward_arg__) if hasattr(item, "__forward_arg__") else item
+        except Exception:  # what it says is a dim of ours, or no dim
+            return item
 
     def _scalar(self, form: Form) -> Type:
         if form.items is None:

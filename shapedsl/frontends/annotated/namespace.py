@@ -110,17 +110,18 @@ class Namespace(dict[str, Any]):
         return eval(code, {"__builtins__": builtins}, self)  # noqa: S307  # an annotation, as typing evaluates it
 
 
-def of_function(function: Any, around: Mapping[str, Any]) -> Namespace:
+def of_function(function: Any, around: Mapping[str, Any], owner: object = None) -> Namespace:
     """Returns what an annotation of ``function`` can name: its type parameters, closure, locals, globals, and class.
 
-    ``around`` are the locals that stood around it when it was decorated.
+    ``around`` are the locals that stood around it when it was decorated, ``owner`` the class it was taken from.
 
     The class comes last: `typing` does not look there at all, and a method called ``size`` is no size.
     On 3.14 names that stand only in annotations are closed over by ``__annotate__``.
     """
     parameters = {p.__name__: p for p in getattr(function, "__type_params__", ())}
     closures = [dict(_closure(scope)) for scope in (function, getattr(function, "__annotate__", None)) if scope]
-    return Namespace(parameters, *closures, around, function.__globals__, *_enclosing(function))
+    owned = vars(owner) if isinstance(owner, type) else {}
+    return Namespace(parameters, *closures, around, function.__globals__, *_enclosing(function), owned)
 
 
 def of_class(cls: type) -> Namespace:

@@ -38,7 +38,7 @@ class Arguments:
 def bind(generic: Any, arguments: Sequence[object], outer: Arguments | None) -> Arguments:
     """Returns what the parameters of ``generic``, an alias or class, stand for; those without an argument are left out."""
     found: Any = getattr(generic, "__type_params__", ()) or getattr(generic, "__parameters__", ())
-    parameters = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else ()
+    parameters: Sequence[Any] = found if hasattr(found, "__len__") else ()
     given: list[object] = []
     for argument in arguments:  # `Image[()]` has none
         given += cast("tuple[object, ...]", argument) if isinstance(argument, tuple) else (argument,)
