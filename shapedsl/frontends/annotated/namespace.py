@@ -120,7 +120,7 @@ def of_function(function: Any, around: Mapping[str, Any], owner: object = None) 
     """
     parameters = {p.__name__: p for p in getattr(function, "__type_params__", ())}
     closures = [dict(_closure(scope)) for scope in (function, getattr(function, "__annotate__", None)) if scope]
-    owned = vars(owner) if isinstance(owner, type) else {}
+    owned: Mapping[str, Any] = vars(owner) if isinstance(owner, type) else {}
     return Namespace(parameters, *closures, around, function.__globals__, *_enclosing(function), owned)
 
 
