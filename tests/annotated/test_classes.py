@@ -258,3 +258,17 @@ def test_a_type_that_the_class_declares() -> None:
             "def one(cache: (Tensor[B, P], Tensor[B, P]), y: (Tensor[B, 2], Tensor[B, 2])):\n    where B < 3, P > 1"
         )["one"]
     )
+
+
+def test_types_that_the_class_decorator_gives_stand_there() -> None:
+    report = Report()
+    read_callable(Disagrees, report)
+    (found,) = report
+    assert found.code == "conflicting-sources"
+    shown = [a.span.source.line(a.span.source.position(a.span.start)[0]).strip() for a in found.annotations]
+    assert shown == ['@shapes(x="B, 3")', "def forward(self, x: Tensor[B, 4]) -> None: ..."]
+
+
+@shapes(x="B, 3")
+class Disagrees:
+    def forward(self, x: Tensor[B, 4]) -> None: ...

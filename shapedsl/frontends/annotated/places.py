@@ -191,6 +191,10 @@ class ClassPlaces(_Definition):
         """Returns the source of what stands behind the field ``name``."""
         return AnnotationSource(self.file, text, lambda text: self._find(text, self._fields(name)))
 
+    def found(self, text: str) -> Found:
+        """Returns where ``text`` stands in the decorators."""
+        return self._find(text, self._decorators(text))
+
     def _fields(self, name: str) -> Iterator[ast.AST]:
         for tree in self._definitions():
             for node in tree.body:
@@ -211,13 +215,27 @@ class ClassPlaces(_Definition):
 class Places(_Definition):
     """Finds the parts of one function."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, owner: type | None = None) -> None:
         """Args:
         function: A plain function.
+        owner: The class that was decorated in its stead.
         """
         code = function.__code__
         super().__init__(code.co_filename, code.co_firstlineno, function.__globals__)
         self._qualname: str = function.__qualname__
+        self._owner = owner
+
+    def decorator(self, text: str) -> Source:
+        """Returns the source of ``text``, an argument of ``shapes`` or ``where`` over the function, else over its class."""
+        return AnnotationSource(self.file, text, self._decorator)
+
+    def _decorator(self, text: str) -> Found:
+        found = self._find(text, self._decorators(text))
+        if found.file is None and self._owner is not None:
+            above = ClassPlaces(self._owner)
+            elsewhere = above.found(text)
+            return found if elsewhere.file is None else elsewhere
+        return found
 
     def parameter(self, name: str, text: str) -> Source:
         """Returns the source of what stands behind parameter ``name``."""

@@ -59,7 +59,8 @@ def read_callable(target: Any, report: Report) -> Signature | None:
     class_facts = shared_by(target)
     if class_facts is not None:
         raw = replace(raw, shared=_shared(class_facts, raw.name))
-    return read_raw(raw, _namespace(raw, function), Places(function), report)
+    places = Places(function, None if class_facts is None else class_facts.owner)
+    return read_raw(raw, _namespace(raw, function), places, report)
 
 
 def bare_signature(target: Any) -> Signature | None:

@@ -197,7 +197,7 @@ class TypeReader(LeafReader):
             return _sequence("tuple", [self.read(argument) for argument in arguments], Rest.NONE)
         if name in _LISTS and arguments:
             return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
-        if is_alias(origin) or (arguments and isinstance(origin, type) and field_class(origin) is not None):
+        if is_alias(origin) or (arguments and _has_fields(origin)):
             return self._with(origin, arguments)
         if origin is None and isinstance(annotation, type):  # on 3.10 dict[str, int] is one too
             return self._class(annotation)
@@ -300,6 +300,10 @@ class TypeReader(LeafReader):
 def is_alias(annotation: object) -> bool:
     """Whether ``annotation`` is a PEP 695 alias, of `typing` or `typing_extensions`."""
     return type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__type_params__")
+
+
+def _has_fields(origin: object) -> bool:
+    return isinstance(origin, FieldClass) or (isinstance(origin, type) and field_class(origin) is not None)
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
