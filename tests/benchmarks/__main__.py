@@ -7,7 +7,7 @@ import sys
 
 from .measure import Row
 
-ALL = ("start", "tree", "stages", "deciding", "checking", "lowering")
+ALL = ("start", "tree", "stages", "deciding", "checking", "lowering", "annotating")
 
 
 def line(row: Row) -> str:

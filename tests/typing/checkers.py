@@ -95,7 +95,7 @@ def _mypy(folder: Path, first: Sequence[Path]) -> list[Finding]:
     path = ":".join(map(str, [*first, ROOT]))
     text = _output([sys.executable, "-m", "mypy", *options], folder, 0, 1, MYPYPATH=path)
     # the checker looks at the stubs on its path as well; those are not asked about
-    found = re.findall(r"^([^/\n]*?\.py):(\d+): error: (.*)$", text, re.MULTILINE)
+    found = re.findall(r"^([^/\n]*?\.pyi?):(\d+): error: (.*)$", text, re.MULTILINE)
     return [Finding(file, int(line), message) for file, line, message in found]
 
 
@@ -111,7 +111,7 @@ def _pyright(mode: str, folder: Path, first: Sequence[Path]) -> list[Finding]:
     if not done.stdout.startswith("{"):
         pytest.skip(f"pyright did not start (it downloads itself once): {done.stderr[-200:]}")
     result = json.loads(done.stdout)
-    assert result["summary"]["filesAnalyzed"] == len([*folder.glob("*.py")]), done.stdout
+    assert result["summary"]["filesAnalyzed"] == len([*folder.glob("*.py*")]), done.stdout
     return [
         Finding(Path(d["file"]).name, d["range"]["start"]["line"] + 1, f"{d['message']} [{d.get('rule')}]")
         for d in result["generalDiagnostics"]
@@ -120,7 +120,7 @@ def _pyright(mode: str, folder: Path, first: Sequence[Path]) -> list[Finding]:
 
 
 def _pyrefly(folder: Path, first: Sequence[Path]) -> list[Finding]:
-    (folder / "pyrefly.toml").write_text('project-includes = ["*.py"]\n', encoding="utf-8")
+    (folder / "pyrefly.toml").write_text('project-includes = ["*.py", "*.pyi"]\n', encoding="utf-8")
     command = [_tool("Pyrefly", "pyrefly"), "check", "--summary=none", "--output-format=json"]
     command += [f"--python-version={PYTHON}", f"--python-interpreter-path={sys.executable}"]
     command += [f"--search-path={each}" for each in [*first, ROOT]]

@@ -12,6 +12,7 @@ from .examples import every
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "checkers.md"
+LIBRARY = HERE.parents[1] / "stubs"
 _TABLE = re.compile(r"(?<=\n)\| checker \|.*\n\|(?:-+\|)+\n(?:\|.*\n)+")
 
 # More than pyright's strict mode takes is only a name that no stub can list: its type is not known.
@@ -19,12 +20,17 @@ EXCEPTIONS = {("pyright", "strict"): "any_name.py"}
 
 
 def write_files(folder: Path) -> Path:
-    """Writes our own files and the documentation's examples into ``folder``, and returns it."""
+    """Writes our own files, the documentation's examples and the library of stubs into ``folder``, and returns it.
+
+    A stub is called by its whole path, since a folder called ``torch`` would hide torch.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted((HERE / "clean").glob("*.py")):
         shutil.copy(file, folder)
     for example in every():
         (folder / example.name).write_text(example.text, encoding="utf-8")
+    for stub in LIBRARY.rglob("*.pyi"):
+        shutil.copy(stub, folder / ("stub_" + "_".join(stub.relative_to(LIBRARY).parts)))
     return folder
 
 
@@ -52,6 +58,8 @@ def lint(folder: Path) -> list[Finding]:
     """
     whole, alone = write_files(folder / "whole"), folder / "alone"
     alone.mkdir()
+    for stub in whole.glob("*.pyi"):
+        shutil.copy(stub, alone)
     for file in sorted((HERE / "clean").glob("*.py")):
         shutil.copy(file, alone)
     for example in every():
@@ -66,14 +74,14 @@ def _is_used_later(finding: Finding, later: Collection[str]) -> bool:
     return unused is not None and unused[1] in later
 
 
-def rows(results: Sequence[tuple[Checker, Sequence[Finding]]], files: int) -> str:
+def rows(results: Sequence[tuple[Checker, Sequence[Finding]]]) -> str:
     """Returns the table of what was found."""
-    lines = ["| checker | version | mode | files | verdict |\n|---|---|---|---|---|\n"]
+    lines = ["| checker | version | mode | verdict |\n|---|---|---|---|\n"]
     for checker, findings in results:
         apart = (checker.name, checker.mode) in EXCEPTIONS
         clean = "clean, but for names that no stub can list" if apart else "clean"
         verdict = f"{len(findings)} findings" if findings else clean
-        lines.append(f"| {checker.name} | {checker.version} | {checker.mode} | {files} | {verdict} |\n")
+        lines.append(f"| {checker.name} | {checker.version} | {checker.mode} | {verdict} |\n")
     return "".join(lines)
 
 
@@ -103,4 +111,4 @@ def run_all(folder: Path) -> tuple[str, list[Finding]]:
     ]
     if RUFF.is_installed:
         results.append((RUFF, lint(folder)))
-    return rows(results, len([*files.glob("*.py")])), [each for _, findings in results for each in findings]
+    return rows(results), [each for _, findings in results for each in findings]

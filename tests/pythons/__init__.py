@@ -1,0 +1,1 @@
+"""Which spelling needs which Python: docs/pythons.md, row by row."""
