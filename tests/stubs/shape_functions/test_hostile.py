@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytest.importorskip("libcst", reason="shape functions are read with it")
+
 from shapedsl.diagnostics import Report, Source
 from shapedsl.frontends.stubs.shape_functions import (
     UNKNOWN,

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("libcst", reason="shape functions are read with it")
+
 from shapedsl.frontends.stubs.shape_functions import UNKNOWN, Evaluated, Invalid, NotEvaluated, load_shape_functions
 from shapedsl.ir import OPERATORS, Apply, Const, Ellipsis, Fresh, Static, Var
 

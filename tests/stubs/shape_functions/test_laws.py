@@ -10,6 +10,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+pytest.importorskip("libcst", reason="shape functions are read with it")
+
 from shapedsl.frontends.stubs.shape_functions import (
     Argument,
     Evaluated,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch", reason="compares with torch")
+pytest.importorskip("libcst", reason="shape functions are read with it")
 
 from shapedsl.frontends.stubs.shape_functions import (
     Evaluated,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .answers import Refused, Stop
+from .arithmetic import arithmetic
 from .broadcasting import Shape, broadcast_all, broadcast_sizes, same_size
-from .interpret import arithmetic
 from .intrinsics import product
 from .pythons import sequence
 from .values import Builtin, Value, has_blocks, text

@@ -12,12 +12,12 @@ each of the block's positions at once, and what it selects must be the block its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from . import sums
 from .answers import Refused, Stop
-from .logic import any_of, compare, negate, truth
+from .arithmetic import arithmetic
+from .folds import FOLDS, LONGEST, Fold, Item, divisions, gather
+from .logic import compare, negate, truth
 from .sequences import cut, pick
 from .syntax import (
     Assign,
@@ -41,43 +41,15 @@ from .syntax import (
     Statement,
     Unary,
 )
-from .values import (
-    UNKNOWN,
-    Block,
-    Names,
-    Slice,
-    Span,
-    SymbolicRange,
-    Undecided,
-    Unknown,
-    Value,
-    join,
-    text,
-)
+from .values import Block, Names, Slice, Span, SymbolicRange, Undecided, Value, join, text
 
 if TYPE_CHECKING:
     from .library import ShapeFunctions
 
 MOST_STEPS: Final = 100_000
 DEEPEST: Final = 30
-LONGEST: Final = 4096
 
 Scope = dict[str, Value]
-
-
-@dataclass(slots=True)
-class Item:
-    """One value that a generator yields.
-
-    Attributes:
-        value: The value.
-        repeated: It stands for as many values as a block has dims, perhaps none.
-        perhaps: Why it is not known whether a condition lets it through, if it is not.
-    """
-
-    value: Value
-    repeated: bool = False
-    perhaps: Undecided | None = None
 
 
 class Machine:
@@ -230,7 +202,7 @@ class Machine:
                 bounds = [None if bound is None else self.evaluate(bound, scope) for bound in (start, stop, step)]
                 return cut(self.evaluate(value, scope), Slice(*bounds))
             case Generator():
-                return self.over(node, scope, _gather)
+                return self.over(node, scope, gather)
             case Call(path=path, args=args, keywords=keywords):
                 return self._call(path, args, keywords, scope)
             case Method(value=value, name=name, args=args):
@@ -307,8 +279,8 @@ class Machine:
             if not attribute or "." in attribute:
                 raise Stop(f"it calls `{path}`, a value")
             return self._method(attribute, scope[first], self._spread(args, scope))
-        if path in _FOLDS and len(args) == 1 and isinstance(args[0][0], Generator):
-            return self.over(args[0][0], scope, _FOLDS[path])
+        if path in FOLDS and len(args) == 1 and isinstance(args[0][0], Generator):
+            return self.over(args[0][0], scope, FOLDS[path])
         values = {name: self.evaluate(value, scope) for name, value in keywords}
         return self.call(self._library.resolve(path), self._spread(args, scope), values)
 
@@ -327,7 +299,7 @@ class Machine:
             raise Stop(f"{text(args[0])} is not in {text(value)}")
         return count
 
-    def over(self, node: Generator, scope: Scope, fold: Callable[[Iterator[Item]], Value]) -> Value:
+    def over(self, node: Generator, scope: Scope, fold: Fold) -> Value:
         """Returns what ``fold`` makes of a generator's values, however a symbolic range must be divided for it."""
         clause = node.clauses[0]
         iterable = self.evaluate(clause.iterable, scope)
@@ -390,90 +362,3 @@ class Machine:
         if isinstance(iterable, tuple):
             return iterable
         raise Stop(f"{text(iterable)} is no sequence whose items are known")
-
-
-def divisions(span: SymbolicRange) -> Iterator[tuple[Value, ...]]:
-    """Yields the ways to divide a range over ``c + len(*S)`` ints: so many single ones, all of S, the others."""
-    size = sums.subtract(span.stop, span.start)
-    known = sums.only_length(size)
-    if known is None or not 0 <= known[1] <= LONGEST:
-        return
-    name, singles = known
-    block = sums.length(name)
-    for before in range(singles + 1):
-        numbers: list[Value] = [sums.add(span.start, place) for place in range(before)]
-        middle = sums.add(span.start, before)
-        behind = sums.add(middle, block)
-        yield (*numbers, Span(middle, block), *(sums.add(behind, place) for place in range(singles - before)))
-
-
-def _gather(items: Iterator[Item]) -> Value:
-    """Returns the tuple of a generator's values."""
-    found: list[Value] = []
-    for item in items:
-        if item.perhaps is not None:
-            raise Stop(item.perhaps.reason)
-        if item.repeated and not isinstance(item.value, Block):
-            raise Stop(f"{text(item.value)} would be repeated, and how often is not known")
-        found.append(item.value)
-        if len(found) > LONGEST:
-            raise Stop(f"a tuple longer than {LONGEST:,}")
-    return tuple(found)
-
-
-def _any(items: Iterator[Item]) -> Value:
-    def verdicts() -> Iterator[bool | Undecided]:
-        for item in items:
-            verdict = truth(item.value)
-            if verdict is False:
-                continue
-            if item.perhaps is not None:
-                yield item.perhaps
-            elif item.repeated and verdict is True:
-                yield Undecided("whether there are any such dims is not known")
-            else:
-                yield verdict
-
-    return any_of(verdicts())
-
-
-def _all(items: Iterator[Item]) -> Value:
-    return negate(truth(_any(Item(negate(truth(item.value)), item.repeated, item.perhaps) for item in items)))
-
-
-_FOLDS: Final[dict[str, Callable[[Iterator[Item]], Value]]] = {"any": _any, "all": _all}
-
-
-def arithmetic(op: str, left: Value, right: Value) -> Value:
-    """Returns ``left op right`` of ints.
-
-    Raises:
-        Stop: They are none, or there is no result.
-    """
-    match left, right:
-        case (int() | sums.Sum(), int() | sums.Sum()):
-            return _ARITHMETIC[op](left, right)
-        case (Unknown(), int() | sums.Sum() | Unknown()) | (int() | sums.Sum(), Unknown()):
-            return UNKNOWN
-        case (Span(start=start, length=length), int() | sums.Sum()) if op in "+-":
-            return Span(_ARITHMETIC[op](start, right), length)
-        case (int() | sums.Sum(), Span(start=start, length=length)) if op == "+":
-            return Span(sums.add(left, start), length)
-        case _:
-            raise Stop(f"`{text(left)} {op} {text(right)}`")
-
-
-def _power(base: sums.Number, exponent: sums.Number) -> sums.Number:
-    if not isinstance(exponent, int) or not 0 <= exponent <= sums.MOST_TERMS:
-        raise Stop("a power that is negative, too large or not known")
-    return sums.multiply_all([base] * exponent)
-
-
-_ARITHMETIC: Final[dict[str, Callable[[sums.Number, sums.Number], sums.Number]]] = {
-    "+": sums.add,
-    "-": sums.subtract,
-    "*": sums.multiply,
-    "//": sums.floor_divide,
-    "%": sums.modulo,
-    "**": _power,
-}

@@ -13,7 +13,6 @@ from .einops import EINOPS
 from .interpret import Machine
 from .intrinsics import INTRINSICS
 from .pythons import PYTHON
-from .reading import Reader
 from .sampling import objection
 from .syntax import Function
 from .values import Argument, Builtin, Value, give_back, take_in
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ..tree import Tree
+    from .reading import Reader
 
 _PACKAGE: Final = "shape_extensions."
 _TOO_DEEP: Final = "it nests too deeply"
@@ -53,7 +53,7 @@ class ShapeFunctions:
             fault: Why there is no file, for the reasons of what cannot be evaluated.
         """
         self.fault = fault
-        self._reader = None if module is None else Reader(module)
+        self._reader = None if module is None else _reader(module)
         self._definitions = {} if self._reader is None else dict(self._reader.functions())
         self._imports = {} if self._reader is None else self._reader.imports()
         self._functions: dict[str, Function] = {}
@@ -138,6 +138,12 @@ class ShapeFunctions:
     def builtin(self, path: str) -> Builtin | None:
         """Returns what is not of the file: an intrinsic, or a function of Python."""
         return INTRINSICS.get(path) or EINOPS.get(path) or PYTHON.get(path)
+
+
+def _reader(module: cst.Module) -> Reader:
+    from .reading import Reader  # needs libcst, which is no dependency
+
+    return Reader(module)
 
 
 def load_shape_functions(source: Source | Tree | Path | str, report: Report | None = None) -> ShapeFunctions:
