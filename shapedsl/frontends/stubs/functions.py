@@ -15,7 +15,6 @@ from ...surface.forms import Form
 from ...surface.symbols import Symbol
 from ..annotated.callables import RawCallable, RawParameter
 from ..annotated.fields import FieldClass
-from ..annotated.namespace import Unknown
 from ..annotated.read import read_raw, sizes_of
 from ..annotated.shared import Shared
 from .bindings import names_of
@@ -94,6 +93,8 @@ class _Reader:
         self._report.emit(Severity.NOTE, "inexpressible", message, at=self._file.tree.span(found.node.name))
 
     def _read(self, found: Found) -> Signature | None:
+        if self._dialect is not None and self._dialect.skips(found):
+            return None
         function = self._function(found, self._report)
         raw = function.raw(self._shared(found))
         return read_raw(raw, function.interpreter, function.places, self._report)
@@ -179,10 +180,10 @@ class _Function:
             and first.name in ("self", "cls")
             and first.kind in (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL_OR_KEYWORD)
         ):
-            if first.name not in annotations:
-                del parameters[0]
-            if first.name not in annotations or self._dialect is None:
-                receiver = first.name  # a tensor's own method has a first parameter as any other
+            receiver = first.name
+            del parameters[0]
+            if receiver in annotations or (facts is not None and receiver in facts.params):
+                parameters.insert(0, RawParameter(receiver, ParamKind.POSITIONAL_OR_KEYWORD, False))
         return RawCallable(
             found.name, tuple(parameters), receiver, annotations, facts, shared=shared, owner=self._owner()
         )
@@ -235,7 +236,7 @@ class _Function:
                 value = self.interpreter.value(node)
             except UninterpretedError:
                 value = None
-            if isinstance(value, Form) or (isinstance(value, Symbol) and not isinstance(value, Unknown)):
+            if isinstance(value, Form) or (isinstance(value, Symbol) and type(value) is Symbol):
                 return True
             if hasattr(value, "dtypes") or isinstance(value, FieldClass):  # one of jaxtyping's
                 return True

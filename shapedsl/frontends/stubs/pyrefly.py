@@ -32,7 +32,7 @@ from ...surface.symbols import Symbol
 from .interpret import Interpreter, UninterpretedError
 from .known import foreign
 from .pyrefly_dims import Dims, NotReadError, code, last_name
-from .pyrefly_names import Alias, Class, Given, Kind, Names, Parameter, members
+from .pyrefly_names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
 from .tree import Tree
 
 _NOT_MINE: Final = object()
@@ -111,6 +111,8 @@ class PyreflyInterpreter(Interpreter):
                 return self._other(_filled(names, params, (), self.names)).value(value)
             case "typing.Self" | "typing_extensions.Self" if self._own is not None:
                 return self._own
+            case str() as name if name.startswith(f"{MODULE}."):
+                return _STATIC  # of another version
             case _:
                 return _NOT_MINE
 
@@ -146,6 +148,8 @@ class PyreflyInterpreter(Interpreter):
                 return self._other(_filled(names, params, items, self.names)).value(value)
             case Class(node=definition, names=names) if names.depth < _DEEPEST:
                 return self._of_class(node, definition, names, items)
+            case str() as name if name.startswith(f"{MODULE}."):
+                return _STATIC
             case _:
                 return _NOT_MINE
 

@@ -86,10 +86,10 @@ class Files:
         return names
 
     def absolute(self, name: str) -> str:
-        """Returns a name that a relative import binds, ``..x.y`` or (of ``from .. import y``) ``...y``, from the top."""
+        """Returns a name that a relative import binds, ``..x.y``, from the top; as it is if there is no such package."""
         inner = name.lstrip(".")
-        level = len(name) - len(inner) - (0 if "." in inner else 1)
-        if level <= 0 or level > len(self._package):
+        level = len(name) - len(inner)
+        if not level or level > len(self._package):
             return name
         return ".".join([*self._package[: len(self._package) - level + 1], inner])
 

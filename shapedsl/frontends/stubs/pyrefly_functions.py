@@ -27,7 +27,7 @@ from .tree import Tree
 if TYPE_CHECKING:
     from .functions import Found
 
-_SPOKEN: Final = re.compile(rf"\b{MODULE}\b|\b_shapes\b|\bTensor\[\[")
+_TRACE: Final = re.compile(rf"\b{MODULE}\b|\b_shapes\b|\bTensor\[\[")
 _LITERALS: Final = frozenset({"typing.Literal", "typing_extensions.Literal"})
 _BUILT: Final = frozenset({"__init__", "__new__", "__post_init__"})  # where an object's sizes are only chosen
 
@@ -46,21 +46,29 @@ class Dialect:
         self._files = Files(tree)
         self._scope = scope
         self._readable: bool | None = None
+        self._spoken: dict[int, bool] = {}
 
     def mine(self, found: Found) -> bool:
-        """Whether a function speaks the dialect, and is read."""
-        names = self._names(found)
-        own = self._own(found, names)
-        if not any(says_shapes(node, names, own) for node in annotations_of(found.node)):
+        """Whether a function speaks the dialect."""
+        key = id(found.node)
+        if key not in self._spoken:
+            names = self._names(found)
+            own = self._own(found, names)
+            self._spoken[key] = any(says_shapes(node, names, own) for node in annotations_of(found.node))
+        return self._spoken[key]
+
+    def skips(self, found: Found) -> bool:
+        """Whether nothing is read of a function, for it is one of shapes, or of another version; this is told."""
+        if not self.mine(found):
             return False
-        if self._is_shape_function(found.node, names):
+        if self._is_shape_function(found.node, self._names(found)):
             at = self._tree.span(found.node.name)
             message = f"`{found.name}` is a shape function: it is evaluated where types call it, and is no spec itself"
             self._report.emit(Severity.NOTE, "inexpressible", message, at=at)
-            return False
+            return True
         if self._readable is None:
             self._readable = self._look()
-        return self._readable
+        return not self._readable
 
     def interpreter(self, found: Found, source_of: Callable[[cst.CSTNode, str], Source]) -> PyreflyInterpreter:
         """Returns what interprets the annotations of a function."""
@@ -159,7 +167,7 @@ def dialect_of(tree: Tree, scope: Scope, report: Report) -> Dialect | None:
         scope: Its names.
         report: Receives what of it is not read.
     """
-    return Dialect(tree, scope, report) if _SPOKEN.search(tree.source.text) else None
+    return Dialect(tree, scope, report) if _TRACE.search(tree.source.text) else None
 
 
 def parameters_of(node: cst.FunctionDef) -> list[cst.Param]:

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 import libcst as cst
 
+from .bindings import names_of
 from .pyrefly_files import Files
 from .scope import Aliased, Binding, Defined, Imported, Scope, TypeParam, parameters_of
 from .tree import Tree
@@ -285,8 +286,6 @@ def _last(qualified: str | None) -> str:
 @lru_cache(maxsize=64)
 def _top(tree: Tree) -> Scope:
     """Returns the names of a whole file."""
-    from .functions import names_of  # which reads this module's dialect
-
     return Scope(names_of(tree.module.body))
 
 
