@@ -66,7 +66,7 @@ SPELLINGS = (
         _HEAD + "from typing import Literal as L\ndef f(x: Tensor[L['*S, B']]): ...",
     ),
     Spelling(
-        "`def f[B, *S](x: Tensor[*S, B])`",
+        "`def f[B, *S]` and `Tensor[*S, B]`",
         (3, 12),
         "names of `shapedsl.dims`, a `TypeVarTuple`",
         _HEAD + "def f[B, *S](x: Tensor[*S, B]): ...",
@@ -92,9 +92,9 @@ SPELLINGS = (
         "class K(TypedDict):\n    x: ReadOnly[Tensor[B]]\ndef f(k: K): ...",
     ),
     Spelling(
-        "`def f[B = int](x: Tensor[B])`",
+        "`def f[B = int]`",
         (3, 13),
-        "`def f[B](x: Tensor[B])`",
+        "`def f[B]`",
         _HEAD + "def f[B = int](x: Tensor[B]): ...",
         "def f(x: Tensor[B]): ...",
         _HEAD + "def f(x: Tensor[B]): ...",
