@@ -182,6 +182,37 @@ def test_a_decorated_module_class_is_found() -> None:
     assert isinstance(copy.deepcopy(Whole()), Whole)
 
 
+def test_what_a_class_shares_is_obeyed_by_torch_and_by_ours() -> None:
+    @shapes("dim B in [2, 64]\nwhere B % 2 == 0", consts={"N": 4})
+    class Shares(torch.nn.Module):
+        def forward(self, x: Tensor[B, D]) -> Tensor[B, D]:
+            return x + 1
+
+        def encode(self, x: Tensor[B, "2*N"]) -> Tensor[B, "N"]:
+            return x[:, ::2]
+
+    program = torch.export.export(Shares(), (torch.zeros(4, 3),), strict=False)  # finds it by itself
+    assert program.module()(torch.zeros(8, 5)).shape == (8, 5)
+    with pytest.raises((AssertionError, RuntimeError)):
+        program.module()(torch.zeros(7, 5))
+    encode = sd.compile(Shares().encode, backend="eager")
+    assert encode(torch.zeros(64, 8)).shape == (64, 4)
+    for wrong in (torch.zeros(65, 8), torch.zeros(3, 8), torch.zeros(4, 6)):
+        with pytest.raises(sd.ShapeError):
+            encode(wrong)
+
+
+def test_a_class_that_is_only_described_is_not_attached() -> None:
+    @shapes("dim B in [2, 64]", attach=False)
+    class Described(torch.nn.Module):
+        def forward(self, x: Tensor[B]) -> Tensor[B]:
+            return x + 1
+
+    assert "_dynamic_spec" not in vars(Described.forward)
+    assert sd.spec_of(Described()) == sd.loads("def forward(x: Tensor[B]) -> Tensor[B]: dim B in [2, 64]")["forward"]
+    assert torch.compile(Described(), backend="eager", dynamic=True)(torch.zeros(1)).shape == (1,)
+
+
 def test_attaching_loads_torch_only_when_it_is_read() -> None:
     code = (
         "import sys\nimport shapedsl as sd\nfrom shapedsl.dims import B\n"
