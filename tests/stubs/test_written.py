@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+import shapedsl as sd
 from shapedsl import pipeline
 from shapedsl.diagnostics import Report, Source
 from shapedsl.ir import Module, ParamKind
@@ -117,6 +122,44 @@ def test_samples_come_back(path: Path) -> None:
     module = pipeline.read(source, report, base=path.parent)
     back = read_back(stub_of(module))
     assert back.by_key() == module.by_key()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore::shapedsl.diagnostics.ShapeWarning")
+def test_samples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written is Python too: the other reader, of objects, gives the same."""
+    pytest.importorskip("torch", reason="a spec that is attached is torch's to find")
+    report = Report()
+    source = pipeline.read_file(path, report)
+    assert source is not None
+    module = pipeline.read(source, report, base=path.parent)
+    text = stub_of(module)
+    file = tmp_path / "written.py"
+    file.write_text(text, encoding="utf-8")
+    known_to_checkers = ModuleType("_typeshed")
+    known_to_checkers.Incomplete = type("Incomplete", (), {})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "_typeshed", known_to_checkers)
+    made = ModuleType("written")
+    made.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "written", made)
+    exec(compile(text, str(file), "exec"), made.__dict__)
+    first = re.match(r"# shapedsl: module (\S+)", text)
+    for signature in module:
+        found: Any = made
+        for name in signature.name.removeprefix(f"{first[1]}." if first else "").split("."):
+            found = getattr(found, name)
+        spec = sd.spec_of(found)
+        assert spec is not None
+        assert spec.signature == signature
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_writing_again_changes_nothing(path: Path) -> None:
+    report = Report()
+    source = pipeline.read_file(path, report)
+    assert source is not None
+    text = stub_of(pipeline.read(source, report, base=path.parent))
+    assert stub_of(read_back(text)) == text
 
 
 @given(strategies.modules() | strategies.modules(cases=True))
