@@ -96,6 +96,8 @@ class TypeReader(LeafReader):
             return self._self()
         if isinstance(annotation, Unknown):
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
+        if type(annotation).__name__ in ("TypeVar", "TypeVarTuple"):
+            return self._parameter(annotation.__name__)
         if isinstance(annotation, (Symbol, Predicate)):
             return self._size(annotation)
         hint = hint_of(annotation)
@@ -107,8 +109,6 @@ class TypeReader(LeafReader):
             return self._annotated(annotation.__origin__, annotation.__metadata__)
         if is_alias(annotation):
             return self._alias(annotation)
-        if type(annotation).__name__ == "TypeVar":
-            return self._parameter(annotation.__name__)
         if hasattr(annotation, "__supertype__"):  # a NewType
             return self.read(annotation.__supertype__)
         return self._generic(annotation)
