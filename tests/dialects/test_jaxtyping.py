@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, Union, cast
 
@@ -360,44 +358,6 @@ def test_other_sources_of_one_parameter() -> None:
     f.__annotations__ = {"x": tensor("b _"), "y": tensor("#b")}
     found = sd.spec_of(sd.shapes(x="_, 64", y="K")(f))
     assert found == written("def f(x: Tensor[b, 64], y: Tensor[K]):\n    where K == 1 or K == b")
-
-
-LATE = """
-from __future__ import annotations
-import sys
-from typing import TYPE_CHECKING, Optional
-if TYPE_CHECKING:
-    from jaxtyping import Float, Float8e5m2, Int, PyTree, Shaped
-    from torch import Tensor
-import shapedsl as sd
-
-def f(
-    x: Float[Tensor, "*batch t {n}"],
-    y: Optional[Int[Tensor, "#t"]],
-    z: Float[Float8e5m2[Tensor, "d"], "b"] | None,
-    n: int,
-    w: Float[Tensor | None, "t"],
-    k: Int[int, ""],
-    p: Shaped[Tensor, "[b, d]"],
-) -> Float[Tensor, "*batch t"]: ...
-
-spec = sd.spec_of(f)
-assert "jaxtyping" not in sys.modules and "torch" not in sys.modules
-print(spec)
-"""
-
-
-def test_names_for_type_checkers_alone(tmp_path: Any) -> None:
-    """Neither jaxtyping nor torch is imported: their names stand for what they would be."""
-    path = tmp_path / "late.py"
-    path.write_text(LATE)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert sd.loads(done.stdout)["f"] == written(
-        "def f(x: floating[*batch, t, n], y: integral[t_or_1] | None, z: float8_e5m2[b, d] | None, n: Scalar[n],\n"
-        "      w: floating[t] | None, k: _, p: Tensor) -> floating[*batch, t]:\n"
-        "    where t_or_1 == 1 or t_or_1 == t"
-    )
 
 
 def test_stand_ins_hold_what_jaxtyping_holds() -> None:

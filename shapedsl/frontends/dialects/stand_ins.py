@@ -55,6 +55,8 @@ class _Family(type):
         if len(pair) != 2 or not isinstance(pair[1], str):
             raise TypeError(f"{cls.__name__}[…] takes an array type and a text")
         array_type: Any = pair[0]
+        while type(array_type).__name__ == "TypeAliasType":
+            array_type = array_type.__value__
         dim_str: str = pair[1]
         if cls.__name__ == "Shaped" and (array_type is int or _is_bracketed(dim_str)):
             return typing.Annotated[array_type, dim_str]  # Pyrefly's
