@@ -181,6 +181,13 @@ def literal_attributes(source: Source) -> LiteralValues:
     return {} if tree is None else find(tree)
 
 
+def resolve_open(signature: Signature, report: Report) -> None:
+    """As `resolve`, for a stub: its consts may wait for the object that gives them values, bound by no parameter."""
+    from .normalize.instantiate import check_open
+
+    check_open(signature, report)
+
+
 def instantiate(signature: Signature, values: Mapping[str, int]) -> Signature | None:
     """IR → IR in which named static sizes have values; None if it is not about these values."""
     from .normalize.instantiate import instantiate as give_values

@@ -106,8 +106,21 @@ def stub_for(
     return _fitting(specs, tuple(args or ()), dict(kwargs or {}))
 
 
+def is_known(target: Any) -> bool:
+    """Returns whether the library has an entry for ``target``, whatever it says of it."""
+    try:
+        classes = (target if isinstance(target, type) else type(target)).__mro__
+        stubs = ((each, _stub(each.__module__)) for each in classes)
+        return any(stub is not None and f"{each.__qualname__}.forward" in stub.signatures for each, stub in stubs)
+    except ShapeError:  # what reads stubs is not installed
+        return False
+
+
 def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
     """Returns the name of the entry of ``target``, and its specs that are about such an object."""
+    owner = getattr(target, "__self__", None)
+    if owner is not None and hasattr(target, "__func__"):  # a method
+        return _specs(owner, target.__name__)
     if not isinstance(target, type) and hasattr(target, "__qualname__"):  # a function
         stub, full = _stub(str(target.__module__)), f"{target.__module__}.{target.__qualname__}"
         signatures = () if stub is None else stub.signatures.get(target.__qualname__, ())
@@ -120,14 +133,15 @@ def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
             continue
         full = f"{base.__module__}.{base.__qualname__}"
         reason = _overridden(cls, base, method, signatures) or _other(target, stub.literals.get(base.__qualname__, {}))
-        if reason is not None:
-            report = Report()
-            report.warning("unknown-spec", f"the library's entry for `{full}` does not describe this object: {reason}")
-            warn(report)
-            return None
         values = {} if isinstance(target, type) else dict(_values(target, signatures))
-        made = [_spec(each, f"{full}.{method}") for each in _about(signatures, values)]
-        return full, made
+        about = [] if reason is not None else list(_about(signatures, values))
+        if about:
+            return full, [_spec(each, f"{full}.{method}") for each in about]
+        report = Report()
+        reason = reason or f"none of its {len(signatures)} specs is about one with such attributes"
+        report.warning("unknown-spec", f"the library's entry for `{full}` does not describe this object: {reason}")
+        warn(report)
+        return None
     return None
 
 
@@ -147,7 +161,8 @@ def _spec(signature: Signature, name: str) -> Spec:
     """
     renamed = replace(signature, name=name)
     report = Report()
-    pipeline.resolve(renamed, report)
+    pipeline.resolve_open(renamed, report)
+    report.raise_errors()
     return Spec(renamed, report.diagnostics)
 
 
@@ -352,4 +367,4 @@ def _line(signature: Signature) -> str:
     return f"    {text}" + (f"  # {signature.doc}" if signature.doc else "")
 
 
-__all__ = ["Listed", "attribute", "listed_text", "listing", "stub_for"]
+__all__ = ["Listed", "attribute", "is_known", "listed_text", "listing", "stub_for"]

@@ -16,6 +16,7 @@ from ..ir.json import MalformedJsonError
 from ..ir.json import from_json as read_json
 from ..ir.write import write_signature
 from .callables import carries_torch_spec, is_module, plain_function
+from .library import is_known
 from .spec import Spec, SpecFile, warn
 
 if TYPE_CHECKING:
@@ -224,7 +225,8 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | TorchModule | No
     if given is not None:
         return given if carried is None else _unified(given, carried.signature, Report())
     if carried is None:
-        raise _error("unknown-spec", f"`{_name(target)}` has no spec", "annotate it, or pass `spec=`")
+        library = "; the library has one: `spec=sd.stub_for(…)`" if is_known(target) else ""
+        raise _error("unknown-spec", f"`{_name(target)}` has no spec", f"annotate it, or pass `spec=`{library}")
     return carried
 
 

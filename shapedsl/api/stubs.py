@@ -29,7 +29,7 @@ def from_stub(path: str | os.PathLike[str]) -> SpecFile:
     source = pipeline.read_file(Path(path), report)
     module = Module(()) if source is None else pipeline.read_stub(source, report)
     for signature in module:
-        pipeline.resolve(signature, report)
+        pipeline.resolve_open(signature, report)
     report.raise_errors()
     found = SpecFile(module, report.diagnostics)
     warn(report)

@@ -74,7 +74,7 @@ def _read(name: str, text: bool, consts: Mapping[str, int], report: Report) -> M
     else:
         module = pipeline.read_stub(source, report)
     for signature in module:
-        pipeline.resolve(signature, report)
+        (pipeline.resolve if text else pipeline.resolve_open)(signature, report)
     return module
 
 

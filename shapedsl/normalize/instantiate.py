@@ -15,12 +15,29 @@ Invariant: what is accepted is what was accepted of inputs with these static siz
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..diagnostics import Report
-from ..ir import Alternative, Apply, Bucket, Const, Constraint, Dim, Pad, Signature, Size, Var
-from ..ir.walk import free_vars, holds, map_dims, substitute, substitute_size
+from ..ir import (
+    Alternative,
+    Apply,
+    Bucket,
+    Const,
+    Constraint,
+    Dim,
+    Pad,
+    Param,
+    ParamKind,
+    ScalarType,
+    Signature,
+    Size,
+    Type,
+    Var,
+    VariableKind,
+)
+from ..ir.walk import free_vars, holds, map_dims, scalar_sizes, substitute, substitute_size, tensor_dims
+from .resolve import resolve
 from .simplify import simplify
 
 
@@ -63,6 +80,24 @@ def instantiate(signature: Signature, values: Mapping[str, int]) -> Signature | 
     return simplify(after, Report())
 
 
+def check_open(signature: Signature, report: Report) -> None:
+    """Checks a signature as `resolve` does, while its consts wait for the object that gives them values.
+
+    Args:
+        signature: As a stub states it.
+        report: Receives what `resolve` finds; a const that no parameter holds is no finding.
+    """
+    held = {name for param in signature.params for dim in _sizes(param.type) for name in free_vars(dim)}
+    waiting = [v.name for v in signature.variables if v.kind is VariableKind.CONST and v.name not in held]
+    given = tuple(Param(f"self.{name}", ScalarType(Var(name)), ParamKind.KEYWORD_ONLY) for name in waiting)
+    resolve(replace(signature, params=(*signature.params, *given)), report)
+
+
+def _sizes(type_: Type) -> Iterator[Dim]:
+    yield from tensor_dims(type_)
+    yield from scalar_sizes(type_)
+
+
 def _constraints(constraints: tuple[Constraint, ...], bindings: Mapping[str, Size]) -> tuple[Constraint, ...] | None:
     """Returns the constraints that still say something; None if one is false."""
     kept: list[Constraint] = []
@@ -94,4 +129,4 @@ def _pad(pad: Pad, bindings: Mapping[str, Size]) -> Pad:
     return replace(pad, fill=substitute_size(pad.fill, bindings)) if isinstance(pad.fill, (Apply, Var)) else pad
 
 
-__all__ = ["instantiate"]
+__all__ = ["check_open", "instantiate"]

@@ -10,6 +10,7 @@ import pytest
 
 import shapedsl as sd
 from shapedsl.api.library import attribute, listed_text, listing
+from shapedsl.assets import asset
 from shapedsl.ir import VariableKind
 
 torch = pytest.importorskip("torch", reason="the library describes modules of torch")
@@ -128,6 +129,23 @@ def test_an_object_that_the_entry_is_not_about_has_none_and_it_is_said_why() -> 
         assert sd.stub_for(nn.Conv1d(4, 6, 3, padding=1, padding_mode="reflect")) is None
 
 
+def test_an_object_that_no_spec_is_about_has_none_and_it_is_said_why() -> None:
+    with pytest.warns(sd.ShapeWarning, match="none of its 3 specs is about one with such attributes"):
+        assert sd.stub_for(nn.LayerNorm((2, 3, 4, 5))) is None
+
+
+def test_a_method_has_the_spec_of_its_object() -> None:
+    assert text(nn.Linear(6, 5).forward) == text(nn.Linear(6, 5))
+
+
+def test_who_has_no_spec_is_told_of_the_library() -> None:
+    with pytest.raises(sd.ShapeError, match="the library has one"):
+        sd.compile(nn.Linear(6, 5))
+    with pytest.raises(sd.ShapeError) as caught:
+        sd.compile(nn.ReLU())
+    assert "library" not in str(caught.value)
+
+
 # ------------------------------------------------------------------------------------- choosing
 
 
@@ -218,6 +236,13 @@ def test_every_file_of_the_library_is_read_without_a_finding() -> None:
         "transformers.models.vit.modeling_vit.ViTModel",
         "transformers.models.clip.modeling_clip.CLIPModel",
     } <= set(names)
+
+
+def test_a_file_of_the_library_is_a_stub_as_any_other() -> None:
+    specs = sd.from_stub(asset("stubs/torch/nn/modules/conv.pyi"))
+    assert list(specs) == [
+        f"{name}.forward{again}" for name in ("Conv1d", "Conv2d", "ConvTranspose2d") for again in ("", "@2")
+    ]
 
 
 def test_every_entry_names_parameters_that_the_class_has() -> None:

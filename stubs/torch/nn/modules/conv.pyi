@@ -14,7 +14,8 @@ from typing import overload
 from shapedsl import Tensor, shapes
 
 @shapes("""
-const in_channels, out_channels, kernel_size_0, stride_0, dilation_0 = _
+const in_channels, out_channels, kernel_size_0, dilation_0 = _
+const stride_0 in [1, inf] = _
 const _reversed_padding_repeated_twice_0, _reversed_padding_repeated_twice_1 = _
 let padded = T + _reversed_padding_repeated_twice_0 + _reversed_padding_repeated_twice_1
 let window = dilation_0 * (kernel_size_0 - 1) + 1
@@ -37,7 +38,8 @@ class Conv1d:
     ) -> Tensor[L["out_channels, (padded - window) // stride_0 + 1"]]: ...
 
 @shapes("""
-const in_channels, out_channels, kernel_size_0, kernel_size_1, stride_0, stride_1, dilation_0, dilation_1 = _
+const in_channels, out_channels, kernel_size_0, kernel_size_1, dilation_0, dilation_1 = _
+const stride_0, stride_1 in [1, inf] = _
 const _reversed_padding_repeated_twice_0, _reversed_padding_repeated_twice_1 = _
 const _reversed_padding_repeated_twice_2, _reversed_padding_repeated_twice_3 = _
 let padded_height = H + _reversed_padding_repeated_twice_2 + _reversed_padding_repeated_twice_3

@@ -30,7 +30,7 @@ class LayerNorm:
 
 # torch refuses to normalize a single value, and must see that there are more
 @shapes("""
-const num_channels, num_groups = _
+const num_channels, num_groups in [1, inf] = _
 dim *spatial in [1, inf]
 """)
 class GroupNorm:
