@@ -104,6 +104,10 @@ def _bound(statement: cst.CSTNode) -> dict[str, Binding]:
 
 def _assigned(target: cst.CSTNode, value: cst.BaseExpression) -> Iterator[tuple[str, Binding]]:
     match target, value:
+        case cst.Name(value=name), cst.Call(func=func, args=[cst.Arg(value=cst.SimpleString() as module), *_]) if (
+            dotted(func).rpartition(".")[2] in ("import_module", "importorskip")
+        ):
+            yield name, Imported(str(module.evaluated_value))
         case cst.Name(value=name), _:
             yield name, Aliased(value)
         case ((cst.Tuple() | cst.List()), (cst.Tuple() | cst.List())) if len(target.elements) == len(value.elements):

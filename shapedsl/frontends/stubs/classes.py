@@ -5,10 +5,11 @@ As at run time, a TypedDict has keys; dataclasses and named tuples have attribut
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import libcst as cst
 
@@ -18,7 +19,7 @@ from .bindings import statements
 from .known import foreign
 from .meanings import Meaning, body_scope
 from .places import declared_shape_vars
-from .scope import Defined
+from .scope import Defined, TypeParam, parameters_of
 
 if TYPE_CHECKING:
     from .interpret import Interpreter
@@ -32,17 +33,73 @@ class Late(str):
 
     Attributes:
         node: The annotation.
+        interpreter: Interprets it.
     """
 
-    __slots__ = ("node",)
+    __slots__ = ("interpreter", "node")
     node: cst.BaseExpression
+    interpreter: Interpreter
 
     @classmethod
-    def of(cls, node: cst.BaseExpression) -> Late:
+    def of(cls, node: cst.BaseExpression, interpreter: Interpreter) -> Late:
         """Returns the text of ``node``."""
         late = cls(cst.Module([]).code_for_node(node))
-        late.node = node
+        late.node, late.interpreter = node, interpreter
         return late
+
+    def value(self) -> Any:
+        """Returns what the annotation stands for."""
+        return self.interpreter.value(self.node)
+
+
+class TypeVar(Symbol):
+    """A type parameter; its reader knows it by the name of its class, and sizes can be made of it."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str, text: str | None = None) -> None:
+        super().__init__(text or name)
+        self.__name__ = name
+
+
+class TypeVarTuple(TypeVar):
+    """``*Ts``."""
+
+    __slots__ = ()
+
+
+def parameter(name: str, kind: str) -> TypeVar:
+    """Returns the type parameter called ``name``, a ``TypeVar`` or a ``TypeVarTuple``."""
+    return TypeVarTuple(name, f"*{name}") if kind == "TypeVarTuple" else TypeVar(name)
+
+
+class TypeAliasType:
+    """An alias with parameters; its reader knows it by the name of its class."""
+
+    def __init__(self, name: str, value: Late, params: tuple[object, ...]) -> None:
+        self.__name__ = name
+        self.__value__ = value
+        self.__type_params__ = params
+
+    def __getitem__(self, items: Any) -> Any:
+        """Returns the alias with arguments."""
+        return types.GenericAlias(cast("type", self), items)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+
+class GenericClass(FieldClass):
+    """A class by its fields, with its type parameters."""
+
+    __type_params__: tuple[object, ...] = ()
+
+    def __getitem__(self, items: Any) -> Any:
+        """Returns the class with arguments."""
+        return types.GenericAlias(cast("type", self), items)
+
+    def __call__(self) -> None:
+        """Is there because 3.10's ``typing`` takes for a type what can be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +130,25 @@ def of_definition(node: cst.ClassDef, around: Interpreter) -> Any:
         return made
     fields: dict[str, Field] = {}
     declared = [text for text in map(declared_shape_vars, node.decorators) if text is not None]
-    found = FieldClass(node.name.value, kind.keyed, fields, (lambda: ", ".join(declared)) if declared else _none)
+    found = GenericClass(node.name.value, kind.keyed, fields, (lambda: ", ".join(declared)) if declared else _none)
+    object.__setattr__(found, "__type_params__", _parameters(node, around))  # frozen, and it may be its own parameter
     around.classes[node] = found
     fields.update(_fields(node, around, 0))
     return found
+
+
+def _parameters(node: cst.ClassDef, around: Interpreter) -> tuple[object, ...]:
+    """Returns the type parameters of a class: ``class Batch[T]``, ``class Batch(Generic[T])``."""
+    if node.type_parameters is not None:
+        rows = parameters_of(node.type_parameters).values()
+        return tuple(parameter(row.name, row.kind) for row in rows if isinstance(row, TypeParam))
+    for base in node.bases:
+        if isinstance(base.value, cst.Subscript):
+            name = (around.qualified(base.value.value) or "").rpartition(".")[2]
+            if name in ("Generic", "Protocol") or _base(base.value, around) is not None:
+                items = [item.slice.value for item in base.value.slice if isinstance(item.slice, cst.Index)]
+                return tuple(value for value in map(around.quietly, items) if hasattr(value, "__name__"))
+    return ()
 
 
 def _none() -> str | None:
@@ -158,7 +230,7 @@ def _is_no_field(annotation: cst.BaseExpression, inner: Interpreter) -> bool:
 
 def field_of(annotation: cst.BaseExpression, inner: Interpreter, required: bool = True) -> Field:
     """Returns a field whose annotation is interpreted when it is read."""
-    return Field(Late.of(annotation), inner, partial(inner.source_of, annotation), required)
+    return Field(Late.of(annotation, inner), inner, partial(inner.source_of, annotation), required)
 
 
 # --------------------------------------------------------------------------- made by calls
@@ -180,10 +252,15 @@ def of_call(name: str, node: cst.Call, interpreter: Interpreter) -> Any:
     if not isinstance(title, str):
         return None
     if name in _VARIABLES:
-        return (Symbol(f"*{title}" if name == "TypeVarTuple" else title),)
+        return (parameter(title, name),)
     if name in ("NewType", "TypeAliasType"):
         value = args[1] if len(args) > 1 else keywords.get("value")
-        return None if value is None else (interpreter.value(value),)
+        if value is None:
+            return None
+        params = interpreter.quietly(keywords["type_params"]) if "type_params" in keywords else ()
+        if isinstance(params, tuple) and params:
+            return (TypeAliasType(title, Late.of(value, interpreter), params),)
+        return (interpreter.value(value),)
     makers: dict[str, Callable[[], Iterable[tuple[str, cst.BaseExpression]]]] = {
         "TypedDict": lambda: _pairs(args[1:2], keywords),
         "NamedTuple": lambda: _pairs(args[1:2], keywords),
@@ -196,7 +273,7 @@ def of_call(name: str, node: cst.Call, interpreter: Interpreter) -> Any:
     total = keywords.pop("total", None)
     required = not (isinstance(total, cst.Name) and total.value == "False")
     fields: dict[str, Field] = {}
-    made = interpreter.classes[node] = FieldClass(title, name == "TypedDict", fields)
+    made = interpreter.classes[node] = GenericClass(title, name == "TypedDict", fields)
     fields.update({key: field_of(value, interpreter, required) for key, value in makers[name]()})
     return (made,)
 

@@ -17,7 +17,7 @@ from ..annotated.callables import RawCallable, RawParameter
 from ..annotated.fields import FieldClass
 from ..annotated.read import read_raw, sizes_of
 from ..annotated.shared import Shared
-from .bindings import names_of
+from .bindings import names_of, statements
 from .classes import of_definition
 from .decorations import Decorations
 from .files import File
@@ -70,6 +70,7 @@ class _Reader:
         self._dialect = dialect
         self._report = report
         self._classes: dict[cst.ClassDef, tuple[Facts, Facts] | None] = {}
+        self._forwards: dict[cst.ClassDef, bool] = {}
 
     def signature(self, found: Found) -> Signature | None:
         """Returns what a function says of shapes; None if nothing, or if it is none that can be called by its name."""
@@ -125,18 +126,23 @@ class _Reader:
         if owner is None or said is None:
             return None
         places = DecoratedClass(self._file.tree, owner)
-        methods = [each for each in functions_of([owner], self._file.scope) if each.owner is owner]
         prefix = found.name.rpartition(".")[0]
 
         def others() -> Iterator[Collection[str]]:
-            for each in methods:
-                if each.node is not found.node:
+            around = found.scope.outer or found.scope
+            for each in functions_of([owner], around.outer or around):
+                if each.owner is owner and each.node is not found.node:
                     function = self._function(replace(each, name=f"{prefix}.{each.node.name.value}"), Report())
                     alone = function.raw(Shared(said[0], places))
                     yield sizes_of(alone, function.interpreter, function.places)
 
-        has_forward = any(each.node.name.value == "forward" for each in methods)
-        return Shared(said[0], places, has_forward, others)
+        return Shared(said[0], places, self._has_forward(owner), others)
+
+    def _has_forward(self, owner: cst.ClassDef) -> bool:
+        if owner not in self._forwards:
+            methods = [each for each in statements(owner.body.body) if isinstance(each, cst.FunctionDef)]
+            self._forwards[owner] = any(each.name.value == "forward" for each in methods)
+        return self._forwards[owner]
 
 
 class _Function:
@@ -150,6 +156,7 @@ class _Function:
     def __init__(
         self, file: File, found: Found, report: Report, dialect: Dialect | None, said_of_class: Facts | None
     ) -> None:
+        self._file = file
         self._tree = file.tree
         self._found = found
         self._report = report
@@ -193,9 +200,8 @@ class _Function:
         owner = self._found.owner
         if owner is None:
             return None
-        outer = self._found.scope.outer
-        around = Interpreter(outer or self._found.scope, self.interpreter.source_of, self.interpreter.file)
-        found = of_definition(owner, around)
+        body = self._found.scope.outer or self._found.scope
+        found = of_definition(owner, Interpreter(body.outer or body, self._file.source_of, self._file))
         return found if isinstance(found, FieldClass) else None
 
     def _parameters(self) -> tuple[list[RawParameter], dict[str, object]]:

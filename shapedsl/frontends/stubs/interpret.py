@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import libcst as cst
 
 from ...diagnostics import Source
-from ...surface.forms import Form, spell
+from ...surface.forms import Form
 from ...surface.symbols import Predicate, Symbol
 from ..annotated.namespace import Namespace, Unknown
 from . import classes
 from .known import foreign, known, where
 from .meanings import Meaning, meaning_of, qualified_of
-from .scope import Aliased, Binding, Defined, Given, Scope, TypeParam, parameters_of
+from .scope import Aliased, Defined, Scope, TypeParam, parameters_of
 from .tree import NoExpressionError, parse_expression
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Interpreter:
             SyntaxError: It is no expression.
         """
         if isinstance(text, classes.Late):
-            return self.value(text.node)
+            return text.value()
         try:
             return self.value(parse_expression(text))
         except NoExpressionError as error:
@@ -136,6 +136,13 @@ class Interpreter:
             raise UninterpretedError(str(error)) from None
         finally:
             self._depth -= 1
+
+    def quietly(self, node: cst.BaseExpression) -> Any:
+        """Returns what an expression stands for; None if it stands for nothing."""
+        try:
+            return self.value(node)
+        except UninterpretedError:
+            return None
 
     def _value(self, node: cst.CSTNode) -> Any:
         match node:
@@ -191,14 +198,21 @@ class Interpreter:
         if isinstance(node, cst.Name) and node.value in _CONSTANTS:
             return _CONSTANTS[node.value]
         match self.meaning(node):
+            case Meaning(binding=Aliased(value=value, params=params), scope=scope, file=file) if params is not None:
+                inner = self.inside(scope.inside(parameters_of(params)), file)
+                rows = [
+                    classes.parameter(row.name, row.kind)
+                    for row in parameters_of(params).values()
+                    if isinstance(row, TypeParam)
+                ]
+                name = node.value if isinstance(node, cst.Name) else node.attr.value
+                return classes.TypeAliasType(name, classes.Late.of(value, inner), tuple(rows))
             case Meaning(binding=Aliased(value=value), scope=scope, file=file):
                 return self.inside(scope, file).value(value)
             case Meaning(binding=Defined(node=definition), scope=scope, file=file):
                 return classes.of_definition(definition, self.inside(scope, file))
-            case Meaning(binding=Given(value=value)):
-                return value
             case Meaning(binding=TypeParam(name=name, kind=kind)):
-                return Symbol(f"*{name}" if kind == "TypeVarTuple" else name)
+                return classes.parameter(name, kind)
             case Meaning(binding=binding):
                 return foreign(getattr(binding, "name", "object"))
             case str() as qualified:
@@ -225,30 +239,7 @@ class Interpreter:
             items.append(unpacked(item) if element.slice.star else item)
         several = len(items) > 1 or starred or isinstance(node.slice[-1].comma, cst.Comma)
         key = tuple(items) if several else items[0]
-        alias = self._generic_alias(node.value, items)
-        if alias is not None:
-            return alias[0]
         return self.subscribed(self.value(node.value), key)
-
-    def _generic_alias(self, node: cst.BaseExpression, items: list[Any]) -> tuple[Any] | None:
-        """Returns what ``Pair[B]`` stands for, in a tuple, where ``type Pair[N] = …`` has parameters; None if it is none."""
-        found = self.meaning(node)
-        if not isinstance(found, Meaning) or not isinstance(found.binding, Aliased) or found.binding.params is None:
-            return None
-        given: dict[str, Binding] = {}
-        rest = list(items)
-        rows = list(parameters_of(found.binding.params).values())
-        for index, row in enumerate(rows):
-            assert isinstance(row, TypeParam)
-            if row.kind == "TypeVarTuple":  # as many as the others leave
-                count = max(len(rest) - (len(rows) - index - 1), 0)
-                taken, rest = rest[:count], rest[count:]
-                given[row.name] = Given(Symbol(", ".join(str(spell(item)) for item in taken) or "()"))
-            elif rest:
-                given[row.name] = Given(rest.pop(0))
-        if rest:
-            raise UninterpretedError(f"it has {len(rows)} parameters, and {len(items)} are given")
-        return (self.inside(found.scope.inside(given), found.file).value(found.binding.value),)
 
     def subscribed(self, base: Any, key: Any) -> Any:
         """Returns ``base[key]``, as `typing` makes it of types."""

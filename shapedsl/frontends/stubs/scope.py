@@ -61,18 +61,7 @@ class Opaque:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A type parameter of an alias, with what it is given where the alias is used.
-
-    Attributes:
-        value: What annotations mean by it.
-    """
-
-    value: object
-
-
-Binding = Imported | Aliased | Defined | TypeParam | Opaque | Given
+Binding = Imported | Aliased | Defined | TypeParam | Opaque
 
 
 @dataclass(slots=True)
@@ -115,4 +104,4 @@ def parameters_of(params: cst.TypeParameters | None) -> dict[str, Binding]:
     return found
 
 
-__all__ = ["Aliased", "Binding", "Defined", "Given", "Imported", "Opaque", "Scope", "TypeParam", "parameters_of"]
+__all__ = ["Aliased", "Binding", "Defined", "Imported", "Opaque", "Scope", "TypeParam", "parameters_of"]

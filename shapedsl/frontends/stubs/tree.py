@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import warnings
 from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 400
 _MOST_BRACKETS: Final = 100
 _MOST_IN_PATTERN: Final = 12
+# Form feeds that begin a line, which the parser loses from the tree; a new line there means the same.
+_FEED: Final = re.compile(r"^[ \t]*\f[ \t\f]*", re.MULTILINE)
 _SHALLOW: Final = 8  # what any thread's stack is large enough for
 
 
@@ -39,6 +44,7 @@ class Tree:
     def __init__(self, source: Source, module: cst.Module) -> None:
         self.source = source
         self.module = module
+        self._skipped = 3 if source.text.startswith("\ufeff") else 0  # a byte-order mark, which the parser leaves out
 
     @cached_property
     def _spans(self) -> Mapping[cst.CSTNode, CodeSpan]:
@@ -65,6 +71,7 @@ class Tree:
     def _point(self, offset: int) -> int:
         """Returns the offset in code points of one in bytes."""
         in_bytes, in_points = self._wide
+        offset += self._skipped
         at = bisect_right(in_bytes, offset) - 1
         return offset if at < 0 else in_points[at] + offset - in_bytes[at]
 
@@ -99,7 +106,7 @@ def parse(source: Source, report: Report) -> Tree | None:
             help="pip install 'shapedsl[stubs]'",
         )
         return None
-    text = source.text
+    text = _FEED.sub(lambda found: found[0].replace("\f", "\n"), source.text)
     reason = _too_deep(text)
     if reason is not None:
         message, at = reason
@@ -108,27 +115,46 @@ def parse(source: Source, report: Report) -> Tree | None:
     try:
         return Tree(source, with_room(lambda: cst.parse_module(text)))
     except cst.ParserSyntaxError as error:
-        message = error.message.removeprefix("parser error: error at ").removeprefix("tokenizer error: ")
-        at = _offset(source, error.raw_line, error.raw_column)
-        _refuse(source, report, at, message.partition("\n")[0].rpartition(": ")[2])
-    except Exception as error:  # the tree's own checks: a text that its grammar takes and its nodes do not
-        _refuse(source, report, 0, str(error).partition("\n")[0])
+        at, label = with_room(lambda: _fault(text)) or _told(text, error.message)
+    except UnicodeEncodeError as error:  # half a surrogate pair
+        at, label = error.start, "this is no character"
+    except Exception as error:  # the tree's own checks: what its grammar takes and its nodes do not
+        at, label = with_room(lambda: _fault(text)) or (0, str(error).partition("\n")[0])
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # what the parser's language calls its errors
             raise
-        _refuse(source, report, 0, "the parser failed")
+        at, label = with_room(lambda: _fault(text)) or (0, "")
+    at = min(at, len(text))
+    report.error("syntax-error", "this is no Python", at=source.span(at, min(at + 1, len(text))), label=label)
     return None
 
 
-def _refuse(source: Source, report: Report, at: int, label: str) -> None:
-    end = min(at + 1, len(source.text))
-    report.error("syntax-error", "this is no Python", at=source.span(min(at, end), end), label=label)
+def _fault(text: str) -> tuple[int, str] | None:
+    """Returns where Python's own parser stops, which tells more precisely, and what it says; None if it does not."""
+    if "\0" in text:
+        return text.index("\0"), "this is no character"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return _offset(text, error.lineno or 1, (error.offset or 1) - 1), error.msg
+    except (ValueError, MemoryError, RecursionError):  # too much for it
+        pass
+    return None
 
 
-def _offset(source: Source, line: int, column: int) -> int:
-    starts = source.line_starts
+def _told(text: str, message: str) -> tuple[int, str]:
+    """Returns the place and the reason in a message of the parser: ``parser error: error at 2:9: expected one of …``."""
+    place = re.search(r"error at (\d+):(\d+)", message)
+    reason = message.partition("\n")[0].rpartition(": ")[2]
+    return (0, reason) if place is None else (_offset(text, int(place[1]), int(place[2]) - 1), reason)
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    starts = Source("", text).line_starts
     row = min(max(line, 1), len(starts)) - 1
-    end = starts[row + 1] if row + 1 < len(starts) else len(source.text)
+    end = starts[row + 1] if row + 1 < len(starts) else len(text)
     return min(starts[row] + max(column, 0), end)
 
 
