@@ -34,6 +34,7 @@ def test_blocks_are_executed_or_plainly_not_code(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`\n]+`", "code", text)  # brackets in it are no link
     for target in re.findall(r"\]\((?!https?://)([^)#\s]+)", text):
         assert (path.parent / target).exists(), target
 

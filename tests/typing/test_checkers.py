@@ -172,3 +172,21 @@ def test_an_examples_file_brings_what_it_needs() -> None:
     for example in every():
         ast.parse(example.text)
         assert example.text.endswith(example.body)
+
+
+@pytest.mark.parametrize("path", sorted((HERE / "clean").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore::shapedsl.ShapeWarning")
+def test_what_is_clean_has_specs_at_run_time(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No checker is content with something that means nothing."""
+    if path.stem == "api":
+        pytest.skip("it calls what needs a file")
+    monkeypatch.chdir(tmp_path)
+    module = loaded(tmp_path / f"clean_{path.name}", path.read_text(encoding="utf-8"))
+    classes = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+    functions = [each for owner in (module, *classes) for each in vars(owner).values() if hasattr(each, "__code__")]
+    specs = {
+        function.__name__: sd.spec_of(function) for function in functions if function.__module__ == module.__name__
+    }
+    assert any(specs.values())
+    for function in functions:
+        assert specs.get(function.__name__) is not None or not hasattr(function, "__shapedsl__"), function

@@ -42,8 +42,8 @@ def clauses(x: Tensor[B]) -> Tensor[B]:
 
 
 @shapes(x="B, D", w=Tensor[D, D], returns="B, D", where=["B < 32", D < 8], params={"where": "B"}, consts={"HD": 128})
-def keywords(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    return x @ w
+def keywords(x: torch.Tensor, w: torch.Tensor, where: torch.Tensor | None = None) -> torch.Tensor:
+    return x @ w if where is None else where
 
 
 @shapes

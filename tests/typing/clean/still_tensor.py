@@ -76,7 +76,7 @@ class Net(torch.nn.Module):
 
 
 assert_type(project(torch.zeros(2, 2), torch.zeros(2, 2)), torch.Tensor)
-zeros = torch.zeros(2)
+zeros = torch.zeros(2, dtype=torch.int64)
 assert_type(others(zeros, zeros, zeros, zeros, last=3), torch.Tensor)
 assert_type(Net().forward(torch.zeros(2, 64)), torch.Tensor)
 assert_type(Net().both(torch.zeros(2, 64), torch.zeros(2, 64)), tuple[torch.Tensor, torch.Tensor])
