@@ -75,15 +75,19 @@ class Files:
         return None
 
     @cached_property
-    def _package(self) -> list[str]:
-        """The package that relative imports of the file start from, as far as folders with an ``__init__`` tell."""
-        path = Path(self._source.name).absolute()
-        names: list[str] = []
-        for folder in path.parents:
+    def _folders(self) -> list[Path]:
+        """The folders of the packages that the file lies in, the outermost first."""
+        found: list[Path] = []
+        for folder in Path(self._source.name).absolute().parents:
             if not any((folder / f"__init__{suffix}").is_file() for suffix in (".pyi", ".py")):
                 break
-            names.insert(0, folder.name.removesuffix("-stubs"))
-        return names
+            found.insert(0, folder)
+        return found
+
+    @cached_property
+    def _package(self) -> list[str]:
+        """The names of these packages."""
+        return [folder.name.removesuffix("-stubs") for folder in self._folders]
 
     def absolute(self, name: str) -> str:
         """Returns a name that a relative import binds, ``..x.y``, from the top; as it is if there is no such package."""
@@ -94,14 +98,17 @@ class Files:
         return ".".join([*self._package[: len(self._package) - level + 1], inner])
 
     def path(self, module: str) -> Path | None:
-        """Returns the stub of a module; None where there is none."""
+        """Returns the stub of a module of this package, or of a package of stubs; None where there is none.
+
+        What other packages have beside their code is not looked at: it is not written for type checkers alone.
+        """
         top, *inner = module.split(".")
-        for root in self._roots:
-            for package in (f"{top}-stubs", top):
-                base = root.joinpath(package, *inner)
-                for path in (base.with_name(base.name + ".pyi"), base / "__init__.pyi"):
-                    if path.is_file():
-                        return path
+        own = self._package[:1] == [top]
+        for folder in self._folders[:1] if own else (root / f"{top}-stubs" for root in self._roots):
+            base = folder.joinpath(*inner)
+            for path in (base.with_name(base.name + ".pyi"), base / "__init__.pyi"):
+                if path.is_file():
+                    return path
         return None
 
     def tree(self, module: str) -> Tree | None:
