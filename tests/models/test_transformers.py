@@ -90,6 +90,5 @@ def test_a_cache_that_no_program_can_return_is_told() -> None:
 def test_a_decoder_is_not_described_as_an_encoder() -> None:
     module = NAMED["BertModel"].make()
     module.config.is_decoder = True
-    with pytest.raises(sd.ShapeError) as caught:
-        sd.stub_for(module)
-    assert caught.value.code == "unknown-spec"
+    with pytest.warns(sd.ShapeWarning, match="does not describe this object"):
+        assert sd.stub_for(module) is None
