@@ -52,9 +52,13 @@ def spell(item: Any) -> str | None:
         return f"*{item.__name__}"
     elif kind == "TypeVar":
         return str(item.__name__)
-    elif hasattr(item, "__forward_arg__"):
-        return str(item.__forward_arg__)
-    return None
+    return forward_text(item)
+
+
+def forward_text(item: Any) -> str | None:
+    """Returns the text of a forward reference; None if ``item`` is none, as the class of all of them is none."""
+    text = None if isinstance(item, type) else getattr(item, "__forward_arg__", None)
+    return text if isinstance(text, str) else None
 
 
 def shown(thing: object) -> str:
@@ -165,4 +169,4 @@ Tensor = Form("Tensor")
 Scalar = Form("Scalar")
 Shape = Form("Shape")
 
-__all__ = ["FAMILIES", "Form", "Scalar", "Shape", "Tensor", "shown", "spell"]
+__all__ = ["FAMILIES", "Form", "Scalar", "Shape", "Tensor", "forward_text", "shown", "spell"]

@@ -22,7 +22,7 @@ from ...diagnostics import Report, Severity, Source
 from ...ir import AnyType, Apply, Const, Dim, Dtype, NoneType, ScalarType, Static, TensorType, Type, Var
 from ...ir.dtypes import dtype_name
 from ...surface.facts import Predicates
-from ...surface.forms import FAMILIES, Form, shown, spell
+from ...surface.forms import FAMILIES, Form, forward_text, shown, spell
 from ...surface.symbols import Predicate, Symbol
 from ..dialects.families import dtype_of
 from ..dialects.jaxtyping import Hint, hint_of, is_foreign, read_dims
@@ -141,13 +141,14 @@ class LeafReader:
     def _resolved(self, form: Form) -> Form:
         """Returns ``form`` with its forward references evaluated: 3.14 makes one of ``L["2*B"]`` where ``L`` is missing."""
         items = form.items or ()
-        if not any(hasattr(item, "__forward_arg__") for item in items):
+        if all(forward_text(item) is None for item in items):
             return form
         return Form(form.name, tuple([self._size_of(item) for item in items]))
 
     def _size_of(self, item: Any) -> object:
+        text = forward_text(item)
         try:
-            return self._namespace.evaluate(item.__forward_arg__) if hasattr(item, "__forward_arg__") else item
+            return item if text is None else self._namespace.evaluate(text)
         except Exception:  # what it says is a dim of ours, or no dim
             return item
 

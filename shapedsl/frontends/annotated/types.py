@@ -23,7 +23,7 @@ from typing import Any
 
 from ...diagnostics import Report, Source
 from ...ir import AnyType, Const, MappingType, NoneType, ObjectType, OptionalType, Rest, SequenceType, Type
-from ...surface.forms import Form
+from ...surface.forms import Form, forward_text
 from ...surface.symbols import Predicate, Symbol
 from ..dialects.jaxtyping import hint_of, is_tree
 from ..dialects.uses import Uses
@@ -103,8 +103,11 @@ class TypeReader(LeafReader):
         hint = hint_of(annotation)
         if hint is not None:
             return self._hint(hint)
-        if hasattr(annotation, "__forward_arg__"):
-            return self._late(annotation.__forward_arg__)
+        if isinstance(annotation, type):  # the attributes by which the others are known, a class has for its instances
+            return self._generic(annotation)
+        forward = forward_text(annotation)
+        if forward is not None:
+            return self._late(forward)
         if hasattr(annotation, "__metadata__") and hasattr(annotation, "__origin__"):
             return self._annotated(annotation.__origin__, annotation.__metadata__)
         if is_alias(annotation):
