@@ -96,7 +96,9 @@ def page(files: Sequence[File]) -> str:
     """Returns the text of the page."""
     sections = [
         _INTRODUCTION,
-        *_table(("file", "functions", "with shapes", "specs", "in full", "in part", "refused"), _rows(files), total=True),
+        *_table(
+            ("file", "functions", "with shapes", "specs", "in full", "in part", "refused"), _rows(files), total=True
+        ),
         "",
         _RETURNS,
         *_table(("return types of specs", "specs"), _returns(files)),

@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 
 # What bounds a type parameter that stands for sizes, and what says something of shapes by itself.
 _BOUNDS = {"IntVar", "IntTuple", "IntTuples", "Int", "_Int", "Index", "_Shape"}
-_WORDS = {"IntTuple", "IntTuples", "IntTupleOrList", "IntListLiteral", "MapIntTuples", "RegularNestedList", "Int", "_Int"}
+_WORDS = {
+    "IntTuple",
+    "IntTuples",
+    "IntTupleOrList",
+    "IntListLiteral",
+    "MapIntTuples",
+    "RegularNestedList",
+    "Int",
+    "_Int",
+}
 _TENSORS = {"Tensor", "Parameter", "Buffer"}  # classes of which `Self` is a tensor
 _OPEN, _CLOSE = set("([{"), set(")]}")
 
@@ -43,12 +52,14 @@ class Scanned:
 class _Class:
     name: str
     depth: int
-    params: dict[str, bool] = field(default_factory=dict)
+    params: dict[str, bool] = field(default_factory=dict[str, bool])
 
 
 def scan(text: str) -> list[Scanned]:
     """Returns the functions of a stub, in file order."""
-    tokens = [t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in (tokenize.NL, tokenize.COMMENT)]
+    tokens = [
+        t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in (tokenize.NL, tokenize.COMMENT)
+    ]
     found: list[Scanned] = []
     classes: list[_Class] = []
     counts: dict[str, int] = {}

@@ -51,7 +51,7 @@ def test_no_other_function_gives_a_spec(files: tuple[File, ...]) -> None:
 
 def test_what_a_return_type_leaves_open_is_told(files: tuple[File, ...]) -> None:
     """A call in a return type, and no dims in the claim: a finding says why."""
-    untold = []
+    untold: list[tuple[str, str]] = []
     for file in files:
         for function in file.shaped:
             spec = file.spec(function)
@@ -118,9 +118,7 @@ EXPECTED = {
         "def f(A: Tensor[*Batch, M, N], mode: _ = _, *, out: (Tensor, Tensor) | None = _)"
         " -> (Tensor[*Batch, M, _], Tensor[*Batch, _, N]): ..."
     ),
-    ("nn/__init__.pyi", "Linear.forward", 1): (
-        "def f(input: Tensor[*Bs, IN]) -> Tensor[*Bs, OUT]:\n    const IN = _"
-    ),
+    ("nn/__init__.pyi", "Linear.forward", 1): ("def f(input: Tensor[*Bs, IN]) -> Tensor[*Bs, OUT]:\n    const IN = _"),
     ("nn/__init__.pyi", "Conv1d.forward", 1): (
         "def f(input: Tensor[B, InC, L]) -> Tensor[B, OutC, _]:\n    const InC = _"
     ),

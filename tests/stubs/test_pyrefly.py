@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -294,8 +295,7 @@ PARTIAL = {
         "`Dist[S]` is no tensor",
     ),
     "a receiver that is no tensor": (
-        "class Up[A: IntVar](nn.Module):\n"
-        "    def forward[N: IntVar](self: Up[N], x: Tensor[[N]]) -> Tensor[[N]]: ...",
+        "class Up[A: IntVar](nn.Module):\n    def forward[N: IntVar](self: Up[N], x: Tensor[[N]]) -> Tensor[[N]]: ...",
         "class Up:\n    def forward(self, x: Tensor[N]) -> Tensor[N]: ...",
         "`Up[N]` is no tensor; what it says of `self` is not read",
     ),
@@ -307,7 +307,7 @@ PARTIAL = {
     ),
     "what is written before 1.4": (
         "def f[N: IntVar, K: IntVar](x: Tensor[N, K], y: Tensor[N], z: Tensor[[K]]) -> Tensor[[K]]: ...",
-        "def f(x: _, y: _, z: Tensor[K]) -> Tensor[K]: ...",
+        "def f(x: Tensor, y: Tensor, z: Tensor[K]) -> Tensor[K]: ...",
         "`Tensor[N, K]` is not how Pyrefly 1.4 writes a shape, `Tensor[[…]]`",
     ),
     "what is no shape": (
@@ -347,7 +347,9 @@ def test_a_note_stands_where_it_is_said() -> None:
 def test_a_shape_function_is_no_spec() -> None:
     module, report = read("@type_shape_dsl_function\ndef same(s: IntTuple) -> IntTuple:\n    return s")
     assert list(module) == []
-    assert messages(report) == ["`same` is a shape function: it is evaluated where types call it, and is no spec itself"]
+    assert messages(report) == [
+        "`same` is a shape function: it is evaluated where types call it, and is no spec itself"
+    ]
 
 
 def test_what_says_nothing_of_shapes_gives_nothing() -> None:
@@ -400,7 +402,7 @@ def test_functions_and_types_of_other_files(package: Path) -> None:
 
 
 def test_functions_of_an_installed_package(package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setattr(sys, "path", [str(package.parent), *sys.path])
     other = tmp_path / "project" / "net.pyi"
     other.parent.mkdir()
     module, report = read(

@@ -31,7 +31,7 @@ from ...surface.forms import Form, Scalar, Tensor
 from ...surface.symbols import Symbol
 from .interpret import Interpreter, UninterpretedError
 from .known import foreign
-from .pyrefly_dims import Dims, NotReadError, code, last_name
+from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name
 from .pyrefly_names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
 from .tree import Tree
 
@@ -121,9 +121,11 @@ class PyreflyInterpreter(Interpreter):
             case Kind.SIZE | Kind.INT:
                 return Scalar[Symbol(parameter.name)]
             case Kind.MAYBE_INT:
-                return typing.Optional[Scalar[Symbol(parameter.name)]]  # noqa: UP007, UP045  # objects, not classes
+                return typing.Optional[Scalar[Symbol(parameter.name)]]  # noqa: UP045  # objects, not classes
             case Kind.SHAPE | Kind.SHAPES:
-                raise NotReadError(f"`{parameter.name}` is {parameter.kind.value} as a value: ints, and nothing tells how many")
+                raise NotReadError(
+                    f"`{parameter.name}` is {parameter.kind.value} as a value: ints, and nothing tells how many"
+                )
             case Kind.INDEX:
                 raise NotReadError(f"`{parameter.name}` is an index, which the language has no type for")
             case Kind.FLAG | Kind.OTHER:
@@ -154,15 +156,16 @@ class PyreflyInterpreter(Interpreter):
                 return _NOT_MINE
 
     def _of_tensor(self, node: cst.Subscript, items: Sequence[cst.BaseExpression]) -> Any:
-        if len(items) != 1 or isinstance(self.names.meaning(items[0]), Parameter) and not self._is_shape(items[0]):
-            raise NotReadError(
-                f"`{code(node)}` is not how Pyrefly 1.4 writes a shape, `Tensor[[…]]`; it is read as a tensor of any shape"
+        if len(items) != 1 or self._is_no_shape(items[0]):
+            self._unsaid(
+                node, f"`{code(node)}` is not how Pyrefly 1.4 writes a shape, `Tensor[[…]]`; the tensor is of any shape"
             )
+            return Tensor
         return self._form(self._dims.shape, items[0])
 
-    def _is_shape(self, node: cst.BaseExpression) -> bool:
+    def _is_no_shape(self, node: cst.BaseExpression) -> bool:
         found = self.names.meaning(node)
-        return isinstance(found, Parameter) and found.kind is Kind.SHAPE
+        return isinstance(found, Parameter) and found.kind is not Kind.SHAPE
 
     def _form(self, shape: Callable[[cst.BaseExpression], tuple[Dim, ...] | None], node: cst.BaseExpression) -> Form:
         """Returns ``Tensor[…]``; bare, with a note, if the shape is not read."""
@@ -207,7 +210,9 @@ class PyreflyInterpreter(Interpreter):
         match function:
             case cst.Lambda(
                 params=cst.Parameters(params=[cst.Param(name=cst.Name(value=name))]),
-                body=cst.Subscript(value=head, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=used)))]),
+                body=cst.Subscript(
+                    value=head, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=used)))]
+                ),
             ) if name == used and self.names.is_tensor(head):
                 pass
             case _:
@@ -225,7 +230,7 @@ class PyreflyInterpreter(Interpreter):
                 return [self._dims.shape(item.slice.value) for item in items if isinstance(item.slice, cst.Index)]
             case cst.Call():
                 found = self._dims.call(source)
-                if isinstance(found, tuple) and all(isinstance(shape, tuple) for shape in found):
+                if are_shapes(found):
                     return found
                 raise NotReadError(f"`{code(source)}` gives no shapes")
             case _:

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, cast
 
 import libcst as cst
 
@@ -153,7 +153,7 @@ class Dims:
         raise NotReadError(f"`{code(node)}` is no shape")
 
     def _as_shape(self, node: cst.Call, found: Any) -> tuple[Dim, ...]:
-        if isinstance(found, tuple) and not any(isinstance(item, tuple) for item in found):
+        if is_shape(found):
             return tuple([self._safe(node, dim) for dim in found])
         raise NotReadError(f"`{code(node)}` gives no shape")
 
@@ -269,6 +269,16 @@ class Dims:
                 return unknown
 
 
+def is_shape(found: object) -> TypeGuard[tuple[Dim, ...]]:
+    """Whether a shape function gave one shape."""
+    return isinstance(found, tuple) and not any(isinstance(item, tuple) for item in cast("tuple[object, ...]", found))
+
+
+def are_shapes(found: object) -> TypeGuard[tuple[tuple[Dim, ...], ...]]:
+    """Whether a shape function gave several shapes."""
+    return isinstance(found, tuple) and all(isinstance(item, tuple) for item in cast("tuple[object, ...]", found))
+
+
 def _elements(items: Iterable[cst.SubscriptElement]) -> Iterator[cst.BaseElement]:
     """Yields what stands in a subscript's brackets, as the elements of a list."""
     for item in items:
@@ -322,4 +332,4 @@ def last_name(node: cst.BaseExpression) -> str:
 
 _EMPTY: Final = cst.Module([])
 
-__all__ = ["Dims", "NotReadError", "code", "last_name"]
+__all__ = ["Dims", "NotReadError", "are_shapes", "code", "is_shape", "last_name"]

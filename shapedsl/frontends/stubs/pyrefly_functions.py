@@ -117,7 +117,9 @@ class Dialect:
             node = None if row.annotation is None else row.annotation.annotation
             for member in () if node is None else members(node):
                 if isinstance(member, cst.Subscript) and names.qualified(member.value) in _LITERALS:
-                    message = f"the spec holds where `{row.name.value}` is {_values(member)}, which the language cannot say"
+                    message = (
+                        f"the spec holds where `{row.name.value}` is {_values(member)}, which the language cannot say"
+                    )
                     note(self._report, self._tree, row, member, message)
 
     def _names(self, found: Found) -> Names:

@@ -21,12 +21,39 @@ from .tree import Tree
 MODULE: Final = "shape_extensions"
 # What `shape_extensions` 1.4 has for annotations; another name of it belongs to another version.
 MARKERS: Final = frozenset(
-    "Elements Flag Index Int IntListLiteral IntTuple IntTupleOrList IntTuples IntVar MapIntTuples NamedInts"
-    " CaptureNamedInts ProxyMethod RegularNestedList Shaped".split()
+    {
+        "CaptureNamedInts",
+        "Elements",
+        "Flag",
+        "Index",
+        "Int",
+        "IntListLiteral",
+        "IntTuple",
+        "IntTupleOrList",
+        "IntTuples",
+        "IntVar",
+        "MapIntTuples",
+        "NamedInts",
+        "ProxyMethod",
+        "RegularNestedList",
+        "Shaped",
+    }
 )
 FUNCTIONS: Final = frozenset(
-    "SymbolicArithExpr assert_shape assert_raises broadcast defines_assert_shape gufunc_broadcast index_shape"
-    " shape_vars static_jaxtyping type_shape_dsl_function dsl".split()
+    {
+        "SymbolicArithExpr",
+        "assert_raises",
+        "assert_shape",
+        "broadcast",
+        "defines_assert_shape",
+        "dsl",
+        "gufunc_broadcast",
+        "index_shape",
+        "shape_vars",
+        "static_jaxtyping",
+        "torchscript",
+        "type_shape_dsl_function",
+    }
 )
 TENSORS: Final = frozenset(
     {
@@ -289,4 +316,16 @@ def _top(tree: Tree) -> Scope:
     return Scope(names_of(tree.module.body))
 
 
-__all__ = ["FUNCTIONS", "MARKERS", "MODULE", "Alias", "Class", "Given", "Kind", "Meaning", "Names", "Parameter", "members"]
+__all__ = [
+    "FUNCTIONS",
+    "MARKERS",
+    "MODULE",
+    "Alias",
+    "Class",
+    "Given",
+    "Kind",
+    "Meaning",
+    "Names",
+    "Parameter",
+    "members",
+]
