@@ -63,6 +63,13 @@ def _linears() -> list[Entry]:
             _AB,
             wrong,
         ),
+        Entry(
+            "LayerNorm, three dims",
+            lambda: nn.LayerNorm((2, 4, 6)),
+            lambda A, B, F=6: ((randn(A, B, 2, 4, F),), {}),
+            _AB,
+            wrong,
+        ),
     ]
 
 
@@ -86,6 +93,16 @@ def _convolutions() -> list[Entry]:
         narrow: tuple[Sizes, ...] = ({"B": 2, "T": 8, "C": 3}, {"B": 2, "T": 0})
         return Entry(name, lambda: kind(4, 6, **options), inputs, _BHW if wide else _BT, wrong if wide else narrow)
 
+    def plane(name: str, kind: Callable[..., Any]) -> Entry:
+        return Entry(
+            name,
+            lambda: kind(4, 6, 3),
+            lambda H, W, C=4: ((randn(C, H, W),), {}),
+            rows(H=(8, 3, 5, 16), W=(9, 4, 3, 11)),
+            ({"H": 8, "W": 0}, {"H": 8, "W": 8, "C": 3}),
+            spec="forward@2",
+        )
+
     return [
         entry("Conv1d", nn.Conv1d, _signal, kernel_size=3),
         entry("Conv1d, strided and padded", nn.Conv1d, _signal, kernel_size=4, padding=1, stride=2, dilation=2),
@@ -103,6 +120,8 @@ def _convolutions() -> list[Entry]:
             "Conv2d, strided and padded", nn.Conv2d, _image, kernel_size=(3, 5), padding=(1, 2), stride=(2, 1), groups=2
         ),
         entry("ConvTranspose2d", nn.ConvTranspose2d, _image, kernel_size=3),
+        plane("Conv2d, unbatched", nn.Conv2d),
+        plane("ConvTranspose2d, unbatched", nn.ConvTranspose2d),
         entry(
             "ConvTranspose2d, strided and padded",
             nn.ConvTranspose2d,
@@ -217,6 +236,25 @@ def _attentions() -> list[Entry]:
         entry("a mask for each head", ones, (wide, none), "forward@3", masks="h"),
         entry("one tensor, masks", equal, (wide, single), "forward@4", masks="pm", one=True, **fast),
         entry("masks, length first", twos, (wide, single), "forward@6", masks="pm", first=False, **fast),
+        entry("a mask for each head, length first", ones, (wide, none), "forward@7", masks="h", first=False),
+        entry(
+            "one tensor, masks, length first",
+            equal,
+            (wide, single),
+            "forward@8",
+            masks="m",
+            one=True,
+            first=False,
+            **fast,
+        ),
+        Entry(
+            "MultiheadAttention, unbatched",
+            lambda: nn.MultiheadAttention(8, 2).eval(),
+            lambda Q, K, E=8: ((randn(Q, E), randn(K, 8), randn(K, 8)), {"attn_mask": _mask(Q, K), **fast}),
+            rows(Q=(3, 2, 7, 5), K=(4, 1, 2, 5)),
+            ({"Q": 1, "K": 3}, {"Q": 3, "K": 3, "E": 9}),
+            spec="forward@9",
+        ),
     ]
 
 
@@ -287,10 +325,42 @@ def _transformers() -> list[Entry]:
         encoder("padding and a mask", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="pm"),
         encoder("a mask", ((2, 2, 4, 3), (3, 1, 4, 2)), {"B": 1, "S": 3}, "forward@2", masks="m"),
         encoder("a mask for each head", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@4", masks="h"),
+        encoder(
+            "a mask, length first", ((2, 2, 4, 3), (3, 1, 4, 2)), {"B": 1, "S": 3}, "forward@6", masks="m", first=False
+        ),
+        encoder(
+            "padding, length first", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@7", masks="p", first=False
+        ),
+        encoder(
+            "a mask for each head, length first",
+            ((2, 1, 1, 3), (3, 2, 4, 2)),
+            {"B": 2, "S": 1},
+            "forward@8",
+            masks="h",
+            first=False,
+        ),
+        Entry(
+            "TransformerEncoderLayer, unbatched",
+            lambda: nn.TransformerEncoderLayer(8, 2, 16).eval(),
+            lambda S, E=8: ((randn(S, E), _mask(S, S)), {"src_key_padding_mask": _mask(S)}),
+            rows(S=(3, 2, 4, 7)),
+            ({"S": 1}, {"S": 3, "E": 9}),
+            spec="forward@9",
+        ),
         decoder("", (1, 1), {"B": 2, "T": 0, "S": 3}, None),
         decoder("training", (1, 1), {"B": 2, "T": 0, "S": 3}, None, train=True),
         decoder("a mask", (2, 1), {"B": 1, "T": 2, "S": 3}, "forward@2", masks="m"),
         decoder("any masks", (2, 2), {"B": 2, "T": 1, "S": 3}, "forward@3", masks="mp"),
+        decoder("length first", (1, 1), {"B": 2, "T": 0, "S": 3}, None, first=False),
+        decoder("a mask, length first", (2, 1), {"B": 1, "T": 2, "S": 3}, "forward@5", masks="m", first=False),
+        Entry(
+            "TransformerDecoderLayer, unbatched",
+            lambda: nn.TransformerDecoderLayer(8, 2, 16).eval(),
+            lambda T, S, E=8: ((randn(T, E), randn(S, 8), _mask(T, T)), {"memory_key_padding_mask": _mask(S)}),
+            rows(T=(3, 2, 4, 7), S=(4, 1, 2, 3)),
+            ({"T": 1, "S": 2}, {"T": 3, "S": 2, "E": 9}),
+            spec="forward@7",
+        ),
         decoder("any masks, length first", (2, 2), {"B": 2, "T": 1, "S": 3}, "forward@6", masks="mp", first=False),
     ]
 
@@ -325,6 +395,7 @@ def _recurrent() -> list[Entry]:
         entry("LSTM, bidirectional, states", nn.LSTM, partial(_sequence, states=((4, 3), (4, 3))), **both),
         entry("LSTM, projected, states", nn.LSTM, partial(_sequence, states=((1, 2), (1, 3))), proj_size=2),
         entry("GRU", nn.GRU, _sequence),
+        entry("GRU, length first", nn.GRU, partial(_sequence, first=False), batch_first=False),
         entry("GRU, bidirectional, states", nn.GRU, partial(_sequence, states=((4, 3),)), **both),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import shapedsl as sd
+from shapedsl.api.library import listing
 from tests.models.harness import Entry, spec_of, torch, try_compile, try_export
 from tests.models.nn_entries import ENTRIES
 
@@ -35,3 +36,9 @@ def test_an_example_finds_the_spec(entry: Entry) -> None:
     found = sd.stub_for(module, args=args, kwargs=kwargs)
     assert found is not None
     assert found.signature.key == spec_of(entry, module).signature.key
+
+
+def test_each_spec_is_run_by_an_entry() -> None:
+    run = {spec_of(entry, entry.make()).signature.key for entry in ENTRIES}
+    described = {spec.key for listed in listing() if listed.name.startswith("torch") for spec in listed.specs}
+    assert described <= run
