@@ -183,6 +183,22 @@ op(
 op("repeat_interleave", [X3], "repeat_interleave_shape", [T(0), 3, 1], lambda x: x.repeat_interleave(3, 1))
 op("repeat_interleave flat", [(B, N)], "repeat_interleave_shape", [T(0), 3, None], lambda x: x.repeat_interleave(3))
 
+op(
+    "repeat_interleave to a size",
+    [(B, 4)],
+    "repeat_interleave_checked_shape",
+    [T(0), 3, 12, 1],
+    lambda x: x.repeat_interleave(3, 1, output_size=12),
+)
+op(
+    "repeat_interleave by a tensor",
+    [(B, 4), (4,)],
+    "repeat_interleave_output_shape",
+    [T(0), 8, 1],
+    lambda x, i: x.repeat_interleave(i, 1, output_size=8),
+    integers=[1],
+)
+
 # selecting
 op("topk", [(B, 8)], "topk_shape", [T(0), -1, 3], lambda x: x.topk(3).values)
 op("index_select", [X3, (K,)], "index_select_shape", [T(0), 1, T(1)], lambda x, i: x.index_select(1, i), integers=[1])
@@ -425,6 +441,14 @@ op(
 )
 op("upsample_nearest", [IMAGE], "upsample_fallback_shape", [T(0)], lambda x: F.interpolate(x, scale_factor=1.5))
 op("fold", [(B, 8, 6)], "fold_shape", [T(0), (4, 3), 4], lambda x: F.fold(x, (4, 3), 2))
+op("fold to a list", [(B, 8, 6)], "fold_list_shape", [T(0), (4, 3), 4], lambda x: torch.nn.Fold((4, 3), 2)(x))
+op(
+    "fractional_max_pool2d",
+    [IMAGE],
+    "fractional_pool_extent",
+    [(3, 4), 1],
+    lambda x: F.fractional_max_pool2d(x, 2, output_size=(3, 4)).shape[-1],
+)
 op("pad", [IMAGE], "pad_shape", [T(0), (1, 2, 0, 3)], lambda x: F.pad(x, (1, 2, 0, 3)))
 op("pad to the inside", [(B, 9)], "pad_shape", [T(0), (-1, -2)], lambda x: F.pad(x, (-1, -2)))
 op("ZeroPad2d", [IMAGE], "symmetric_pad2d_shape", [T(0), 2], lambda x: torch.nn.ZeroPad2d(2)(x))
@@ -503,6 +527,21 @@ op(
     lambda x, y, z: F.cosine_embedding_loss(x, y, z, reduction="none"),
 )
 
+op(
+    "ctc_loss",
+    [(20, B, 5)],
+    "ctc_unreduced_shape",
+    [T(0)],
+    lambda x: F.ctc_loss(
+        x,
+        torch.ones(x.shape[1], 3, dtype=torch.int64),
+        torch.full(x.shape[1:2], 20),
+        torch.full(x.shape[1:2], 3),
+        reduction="none",
+    ),
+    cpu=True,
+)
+
 # Fourier transforms
 op("fft", [X3], "fft_shape", [T(0), None, 1], lambda x: torch.fft.fft(x, dim=1))
 op("fft padded", [X3], "fft_shape", [T(0), 16, -1], lambda x: torch.fft.fft(x, 16))
@@ -522,12 +561,21 @@ op(
     lambda x: torch.stft(x, 16, return_complex=True, window=torch.ones(16, device=x.device)),
 )
 
-# what is asked of a tensor
+# what is asked of a tensor, and what makes one
+op(
+    "Normal.sample",
+    [(B, N)],
+    "distribution_sample_shape",
+    [(7, 2), T(0)],
+    lambda x: torch.distributions.Normal(x, 1.0, validate_args=False).sample((7, 2)),  # type: ignore[no-untyped-call]
+    cpu=True,
+)
 op("size", [X3], "size_dim_shape", [T(0), 1], lambda x: x.size(1))
 op("size last", [X3], "size_dim_shape", [T(0), -1], lambda x: x.size(-1))
 op("numel", [X3], "numel_shape", [T(0)], lambda x: x.numel())
 op("dim", [X3], "dim_shape", [T(0)], lambda x: x.dim())
 op("arange", [], "arange_extent", [N], lambda s: len(torch.arange(s["N"])), sized=True)
+op("linspace", [], "nonnegative_extent", [N], lambda s: len(torch.linspace(0, 1, s["N"])), sized=True)
 op(
     "arange by 2",
     [],
