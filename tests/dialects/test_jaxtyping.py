@@ -227,6 +227,20 @@ def test_the_value_of_an_int_in_the_return_alone() -> None:
     )
 
 
+def test_the_value_of_an_int_that_may_be_left_out() -> None:
+    def f(x: Any, n: int = 3) -> None: ...
+
+    f.__annotations__ = {"x": tensor("{n} b"), "n": int}
+    found = sd.spec_of(f)
+    assert found == written("def f(x: Tensor[n, b], n: Scalar[n] = _): ...")
+    assert found is not None
+    assert [(d.code, d.severity) for d in found.diagnostics] == [("inexpressible", Severity.NOTE)]
+    found.check(torch.zeros(4, 2), 4)
+    with pytest.raises(sd.ShapeError):
+        found.check(torch.zeros(4, 2), 3)
+    found.check(torch.zeros(4, 2))  # jaxtyping looks at the default, and would refuse it: what the note says
+
+
 def test_a_size_and_a_parameter_of_one_name_are_told_apart() -> None:
     """In jaxtyping ``n`` is a size and ``{n}`` is the value of the parameter."""
     found = spec(x=tensor("n {n}"), n=int)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from ...diagnostics import Report, Span
+from ...diagnostics import Report, Severity, Span
 from ...ir import (
     COMPARISONS,
     Apply,
@@ -111,7 +111,7 @@ class Uses:
             others: What other sources say is equal to dims of the parameters.
             constants: Returns the names that have a value wherever they stand.
             texts: Predicates and clauses, whose names are not to be taken.
-            report: Receives ``inexpressible`` where ``{n}`` is the value of no int.
+            report: Receives ``inexpressible`` where ``{n}`` is the value of no int, or of one that may be left out.
         """
         if not self._broadcasts and not self._arguments:
             return Settled(params, returns, {}, ())
@@ -174,6 +174,9 @@ class Uses:
             plain = at is not None and params[at].kind not in (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD)
             if at is not None and plain and (isinstance(type_, ScalarType) or name in self.integers):
                 found[at] = replace(params[at], type=ScalarType(size, params[at].span))
+                if params[at].default:
+                    message = f"a call that leaves `{name}` out is not held to its default by `{{{name}}}`"
+                    report.emit(Severity.NOTE, "inexpressible", message, at=span)
             elif at is None:
                 report.error(
                     "inexpressible",
