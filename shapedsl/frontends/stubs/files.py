@@ -6,6 +6,7 @@ at, so that the alias means what it means there. Other packages are known by the
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
 _LARGEST: Final = 4_000_000  # bytes of a neighbor
+_FARTHEST: Final = 2  # imports of imports
+_SHAPES: Final = re.compile(r"\b(?:shapedsl|jaxtyping|shape_extensions)\b")
+_IMPORTS: Final = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import\b", re.MULTILINE)
 _KNOWN: Final = {"typing", "typing_extensions", "collections", "builtins", "types", "torch", "shapedsl", "jaxtyping"}
 
 
@@ -37,6 +41,7 @@ class File:
         self.scope = Scope(names_of(tree.module.body))
         self.classes: dict[cst.CSTNode, Any] = {}
         self._absolute: dict[str, str] = {}
+        self._found: dict[str, tuple[File, Binding] | None] = {}
         self._path = _existing(tree.source.name)
 
     def source_of(self, node: cst.CSTNode, text: str) -> Source:
@@ -49,41 +54,87 @@ class File:
             return qualified
         if qualified not in self._absolute:
             inner = qualified.lstrip(".")
-            package = [] if self._path is None else package_of(self._path)
+            package = () if self._path is None else package_of(self._path)
             above = len(qualified) - len(inner) - 1
-            base = package[: len(package) - above] if above <= len(package) else []
+            base = package[: len(package) - above] if above <= len(package) else ()
             self._absolute[qualified] = ".".join([*base, inner])
         return self._absolute[qualified]
 
     def find(self, qualified: str) -> tuple[File, Binding] | None:
         """Returns what the files of this package bind to a dotted name; None if they are others, or bind nothing."""
-        module, _, name = self.absolute(qualified).rpartition(".")
-        file = self.module(module)
-        binding = None if file is None else file.scope.find(name)
-        return None if file is None or binding is None else (file, binding)
+        if qualified not in self._found:
+            module, _, name = self.absolute(qualified).rpartition(".")
+            file = self.module(module)
+            binding = None if file is None else file.scope.find(name)
+            self._found[qualified] = None if file is None or binding is None else (file, binding)
+        return self._found[qualified]
 
     def module(self, name: str) -> File | None:
-        """Returns the file of a module of this package, or beside this file; None if there is none."""
-        if self._path is None or not name or name.partition(".")[0] in _KNOWN:
-            return None
-        package = package_of(self._path)
-        root = self._path.parents[len(package)]
-        return _beside(root.joinpath(*name.split(".")))
+        """Returns the file of a module of this package, or beside this file; None if none of it can speak of shapes."""
+        path = _module_path(self._path, name)
+        return _read(path, _changed(path)) if path is not None and _speaks(path, _changed(path)) else None
 
 
-def package_of(path: Path) -> list[str]:
+def _module_path(near: Path | None, name: str) -> Path | None:
+    """Returns the file of a module that lies in the package of ``near``, or beside it; None if there is none."""
+    if near is None or not name or name.partition(".")[0] in _KNOWN:
+        return None
+    base = near.parents[len(package_of(near))].joinpath(*name.split("."))
+    stems = (base.parent / base.name, base / "__init__")
+    return next((path for stem in stems for path in _variants(stem) if _is_file(path)), None)
+
+
+def _variants(stem: Path) -> tuple[Path, ...]:
+    return stem.with_name(f"{stem.name}.pyi"), stem.with_name(f"{stem.name}.py")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size <= _LARGEST
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=1024)
+def _speaks(path: Path, changed: int, depth: int = 0) -> bool:
+    """Whether a file, or what it imports from its package, names something of shapes: only then is it worth parsing."""
+    del changed  # a key of the cache
+    text = _text(path)
+    if text is None or _SHAPES.search(text) is not None:
+        return text is not None
+    if depth == _FARTHEST:
+        return False
+    here = package_of(path)
+    for found in _IMPORTS.finditer(text):
+        dots, module = len(found[1]), found[2] or ""
+        base = here[: len(here) - dots + 1] if dots else []
+        other = _module_path(path, ".".join([*base, module]).strip("."))
+        if other is not None and other != path and _speaks(other, _changed(other), depth + 1):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def package_of(path: Path) -> tuple[str, ...]:
     """Returns the names of the packages that a file lies in, the outermost first."""
     found: list[str] = []
     for folder in path.parents:
         if not any((folder / f"__init__{suffix}").is_file() for suffix in (".pyi", ".py")):
             break
         found.insert(0, folder.name)
-    return found
+    return tuple(found)
 
 
 def module_of(path: Path) -> list[str]:
     """Returns the parts of a file's module name, as far as the packages around it tell."""
-    package = package_of(path.absolute())
+    package = list(package_of(path.absolute()))
     return package if path.stem == "__init__" else [*package, path.stem]
 
 
@@ -95,29 +146,19 @@ def _existing(name: str) -> Path | None:
         return None
 
 
-def _beside(base: Path) -> File | None:
-    for path in (
-        base.with_name(f"{base.name}.pyi"),
-        base.with_name(f"{base.name}.py"),
-        base / "__init__.pyi",
-        base / "__init__.py",
-    ):
-        try:
-            status = path.stat()
-        except (OSError, ValueError):
-            continue
-        return _read(path, status.st_mtime_ns) if status.st_size <= _LARGEST else None
-    return None
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 @lru_cache(maxsize=64)
 def _read(path: Path, changed: int) -> File | None:
     del changed  # a key of the cache
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return None
-    tree = parse(Source(str(path), text), Report())  # what is wrong with it is told where it is read
+    text = _text(path)
+    # what is wrong with it is told where it is read itself
+    tree = None if text is None else parse(Source(str(path), text), Report())
     return None if tree is None else File(tree)
 
 
