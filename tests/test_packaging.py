@@ -125,4 +125,5 @@ def test_installed_it_finds_its_files_and_runs(form: str, distributions: dict[st
     assert "B" in run(shapedsl, "explain", "first.shapes", cwd=home)
     run(shapedsl, "check", "first.shapes", cwd=home)
     assert "# contradiction" in run(shapedsl, "explain", "contradiction", cwd=home)
+    assert "torch.nn.modules.linear.Linear" in run(shapedsl, "stubs", "--list", cwd=home)
     assert run(python, "-I", "-m", "shapedsl", "--version", cwd=home) == run(shapedsl, "--version", cwd=home)

@@ -6,6 +6,7 @@ program, and what is refused is refused before torch sees it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,7 +72,16 @@ def _type(param: Param) -> str:
 def _assumptions(signature: Signature) -> str:
     """Returns what is assumed of sizes, beyond that none is negative."""
     kept = [constraint for constraint in signature.constraints if constraint.origin is not Origin.DIM]
-    return ", ".join(dict.fromkeys(map(_text, kept)))
+    return ", ".join(_joined(list(dict.fromkeys(map(_text, kept)))))
+
+
+def _joined(texts: list[str]) -> list[str]:
+    """Returns ``T == 1`` in place of ``T >= 1, T <= 1``."""
+    pinned = {
+        text.replace(" >= ", " == ") for text in texts if text.replace(" >= ", " <= ") in texts and " >= " in text
+    }
+    rest = [text for text in texts if re.sub(" [<>]= ", " == ", text) not in pinned]
+    return [*sorted(pinned), *rest]
 
 
 def _text(constraint: Constraint) -> str:
