@@ -21,7 +21,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import shapedsl as sd
 from shapedsl import Tensor, shapes, where
-from shapedsl.dims import B, D
+from shapedsl.dims import B, D, N
 
 
 @shapes(hints={"B": 8, "D": 64})
@@ -188,7 +188,7 @@ def test_what_a_class_shares_is_obeyed_by_torch_and_by_ours() -> None:
         def forward(self, x: Tensor[B, D]) -> Tensor[B, D]:
             return x + 1
 
-        def encode(self, x: Tensor[B, "2*N"]) -> Tensor[B, "N"]:
+        def encode(self, x: Tensor[B, 2 * N]) -> Tensor[B, N]:
             return x[:, ::2]
 
     program = torch.export.export(Shares(), (torch.zeros(4, 3),), strict=False)  # finds it by itself
