@@ -130,7 +130,7 @@ def _compiled(target: Any, code: CodeType | None, prefix: str, scope: dict[str, 
     head = "async def" if flags & (_COROUTINE | _ASYNC_GENERATOR) else "def"
     name = getattr(target, "__name__", type(target).__name__)
     text = "\n    ".join([f"{head} {prefix}f({header}):", *lines])
-    exec(compile(text, f"<shapedsl check of {name}>", "exec", dont_inherit=True), scope)  # noqa: S102 - our own text
+    exec(_code(text, f"<shapedsl check of {name}>"), scope)  # noqa: S102 - our own text
     made: FunctionType = scope.pop(f"{prefix}f")
     made.__code__ = made.__code__.replace(co_name=name)  # what tracebacks show
     if secret:
@@ -144,6 +144,11 @@ def _compiled(target: Any, code: CodeType | None, prefix: str, scope: dict[str, 
     elif code is not None:
         made.__defaults__, made.__kwdefaults__ = target.__defaults__, target.__kwdefaults__
     return made
+
+
+@functools.lru_cache(maxsize=1024)  # a nested function is made again at each call of the one around it
+def _code(text: str, file: str) -> CodeType:
+    return compile(text, file, "exec", dont_inherit=True)
 
 
 def _parameters(code: CodeType) -> tuple[str, str]:

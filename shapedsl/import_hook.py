@@ -83,13 +83,14 @@ class ImportHook(MetaPathFinder):
         self.uninstall()
 
 
-def install_import_hook(*packages: str) -> ImportHook:
+def install_import_hook(*packages: str | Iterable[str]) -> ImportHook:
     """Checks every call of functions with a spec, in modules of ``packages`` that are imported from now on.
 
     A call whose arguments do not satisfy the spec raises ``ShapeError``, as under ``@shapes(check=True)``.
 
     Args:
-        packages: Dotted names of packages or modules; a package's submodules, and theirs, are meant too.
+        packages: Dotted names of packages or modules, or lists of them; a package's submodules, and theirs, are
+            meant too.
 
     Returns:
         The hook: a context manager, or ``hook.uninstall()``.
@@ -104,18 +105,19 @@ def install_import_hook(*packages: str) -> ImportHook:
         >>> with install_import_hook("wave"):
         ...     import wave
     """
-    for name in packages:
+    names = [name for each in packages for name in ((each,) if isinstance(each, str) else each)]
+    for name in names:
         if not is_package_name(name):
             raise TypeError(f"install_import_hook() takes names of packages, not {name!r}")
-    if not packages:
+    if not names:
         raise TypeError("install_import_hook() needs the name of a package")
-    if late := [name for name in packages if name in sys.modules]:
+    if late := [name for name in names if name in sys.modules]:
         from .diagnostics import ShapeWarning
 
         listing = ", ".join(f"`{name}`" for name in late)
         message = f"{listing} is imported already and stays unchecked: install the hook before the first import"
         warnings.warn(message, ShapeWarning, stacklevel=2)
-    hook = ImportHook(packages)
+    hook = ImportHook(names)
     sys.meta_path.insert(0, hook)
     return hook
 
@@ -197,7 +199,8 @@ def check(target: Target) -> Target:
     """
     function = getattr(target, "__func__", target)
     if isinstance(target, type) or (isinstance(function, FunctionType) and _may_speak(function)):
-        return checked(target)
+        made: Target = checked(target)
+        return made
     return target
 
 

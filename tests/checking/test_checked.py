@@ -6,9 +6,13 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import os
 import pickle
+import subprocess
+import sys
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +20,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="calls take tensors")
 
 import shapedsl as sd
-from shapedsl import Scalar, Tensor, shapes
+from shapedsl import Scalar, Tensor, shapes, where
 from shapedsl.dims import B, D, N
 
 SMALL = "B < 4"
@@ -240,6 +244,53 @@ def test_torch_obeys_the_spec_of_a_checked_function() -> None:
     program = torch.export.export(Net(), (ones(3),))
     assert program.module()(ones(2)).shape == (2,)  # not specialized: the attached spec says B
     assert sd.compile(f, backend="eager")(ones(7, 2)).shape == (7, 2)
+
+
+def test_what_is_said_above_a_checked_function_counts() -> None:
+    @where(B > 1)
+    @shapes(x="B, 2")
+    @shapes(check=True, where=SMALL)
+    def f(x: Any) -> Any:
+        return x
+
+    f(ones(3, 2))
+    for bad in (ones(1, 2), ones(4, 2), ones(3, 3)):
+        refused(f, bad)
+    run = torch.compile(f, backend="eager", fullgraph=True)
+    assert [run(ones(size, 2)).shape[0] for size in (2, 3)] == [2, 3]
+
+
+def test_a_function_that_was_checked_before_torch_was_imported(tmp_path: Path) -> None:
+    """Then nobody could ask torch whether it traces; a graph must not change when it can be asked."""
+    script = tmp_path / "early.py"
+    script.write_text(
+        "import sys\n"
+        "from shapedsl import Tensor, shapes, ShapeError\n"
+        "@shapes(check=True, where='B < 4')\n"
+        "def f(x: Tensor['B']): return x + 1\n"
+        "assert 'torch' not in sys.modules and 'shapedsl.ir' not in sys.modules\n"
+        "import torch\n"
+        "graphs = []\n"
+        "run = torch.compile(f, backend=lambda g, _: graphs.append(g) or g, fullgraph=True)\n"
+        "run(torch.ones(2)), f(torch.ones(3)), run(torch.ones(3))\n"
+        "try: f(torch.ones(4))\n"
+        "except ShapeError: print(len(graphs))\n"
+    )
+    command = [sys.executable, str(script)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(sd.__file__).parents[1])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n", done.stderr
+
+
+def test_a_graph_around_a_checked_function_is_one() -> None:
+    class Around(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return Net.static(x) * 2
+
+    program = torch.export.export(Around(), (ones(3),), strict=True)
+    assert torch.equal(program.module()(ones(3)), 2 * ones(3))
+    run = torch.compile(Around(), backend="eager", fullgraph=True)
+    assert torch.equal(run(ones(3)), 2 * ones(3))
 
 
 def test_a_symbolic_trace_is_no_call() -> None:

@@ -211,7 +211,7 @@ def test_modules_elsewhere_and_after_the_hook_are_as_written(package: Path) -> N
 
 
 def test_several_packages_and_single_modules(package: Path) -> None:
-    with sd.install_import_hook("shaped_pkg.deep.module", "shaped_pkg_other"):
+    with sd.install_import_hook(["shaped_pkg.deep.module"], "shaped_pkg_other"):
         for name in ("shaped_pkg.deep.module", "shaped_pkg_other"):
             with pytest.raises(sd.ShapeError):
                 importlib.import_module(name).decorated(torch.ones(9))
@@ -248,7 +248,7 @@ def test_what_is_imported_already_is_told(package: Path) -> None:
         sd.install_import_hook("shaped_pkg").uninstall()
 
 
-@pytest.mark.parametrize("names", [(), ("",), ("a/b",), ("a..b",), (3,)])
+@pytest.mark.parametrize("names", [(), ([],), ("",), ("a/b",), ("a..b",), ([3],)])
 def test_what_names_no_package_is_refused(names: tuple[str, ...]) -> None:
     before = list(sys.meta_path)
     with pytest.raises(TypeError, match="install_import_hook"):
