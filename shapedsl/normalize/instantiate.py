@@ -36,7 +36,7 @@ from ..ir import (
     Var,
     VariableKind,
 )
-from ..ir.walk import free_vars, holds, map_dims, scalar_sizes, substitute, substitute_size, tensor_dims
+from ..ir.walk import evaluate, free_vars, holds, map_dims, scalar_sizes, substitute, substitute_size, tensor_dims
 from .resolve import resolve
 from .simplify import simplify
 
@@ -126,7 +126,10 @@ def _bucket(bucket: Bucket, bindings: Mapping[str, Size]) -> Bucket:
 
 
 def _pad(pad: Pad, bindings: Mapping[str, Size]) -> Pad:
-    return replace(pad, fill=substitute_size(pad.fill, bindings)) if isinstance(pad.fill, (Apply, Var)) else pad
+    if not isinstance(pad.fill, (Apply, Var)):
+        return pad
+    fill = substitute_size(pad.fill, bindings)
+    return replace(pad, fill=fill if any(True for _ in free_vars(fill)) else evaluate(fill, {}))
 
 
 __all__ = ["check_open", "instantiate"]
