@@ -41,13 +41,14 @@ from .syntax import (
     Statement,
     Unary,
 )
-from .values import Block, Names, Slice, Span, SymbolicRange, Undecided, Value, join, text
+from .values import Block, Names, Slice, Span, SymbolicRange, Undecided, Value, join, text, weight
 
 if TYPE_CHECKING:
     from .library import ShapeFunctions
 
 MOST_STEPS: Final = 100_000
 DEEPEST: Final = 30
+TOO_MUCH: Final = f"it takes more than {MOST_STEPS:,} steps"
 
 Scope = dict[str, Value]
 
@@ -76,7 +77,12 @@ class Machine:
         """
         self._steps += amount
         if self._steps > MOST_STEPS:
-            raise Stop(f"it takes more than {MOST_STEPS:,} steps")
+            raise Stop(TOO_MUCH)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget is spent."""
+        return self._steps > MOST_STEPS
 
     def call(self, name: str, args: tuple[Value, ...], keywords: Mapping[str, Value]) -> Value:
         """Returns what the shape function or intrinsic ``name``, a dotted path, gives for arguments.
@@ -92,6 +98,7 @@ class Machine:
                 raise Stop(
                     f"there is no shape function `{name}`" + (f": {fault}" if (fault := self._library.fault) else "")
                 )
+            self.work(weight(args) + weight(tuple(keywords.values())))
             try:
                 return builtin(self, *args, **keywords)
             except TypeError as error:
@@ -197,16 +204,22 @@ class Machine:
                     )
                 return self.evaluate(then if decided else otherwise, scope)
             case Index(value=value, index=index):
-                return pick(self.evaluate(value, scope), self.evaluate(index, scope))
+                return pick(self._weighed(value, scope), self.evaluate(index, scope))
             case Part(value=value, start=start, stop=stop, step=step):
                 bounds = [None if bound is None else self.evaluate(bound, scope) for bound in (start, stop, step)]
-                return cut(self.evaluate(value, scope), Slice(*bounds))
+                return cut(self._weighed(value, scope), Slice(*bounds))
             case Generator():
                 return self.over(node, scope, gather)
             case Call(path=path, args=args, keywords=keywords):
                 return self._call(path, args, keywords, scope)
             case Method(value=value, name=name, args=args):
                 return self._method(name, self.evaluate(value, scope), self._spread(args, scope))
+
+    def _weighed(self, node: Expression, scope: Scope) -> Value:
+        """Returns a value that is looked through: that is work, by its length."""
+        value = self.evaluate(node, scope)
+        self.work(len(value) // 4 if isinstance(value, tuple) else 0)
+        return value
 
     def _spread(self, items: tuple[tuple[Expression, bool], ...], scope: Scope) -> tuple[Value, ...]:
         found: list[Value] = []
@@ -231,6 +244,7 @@ class Machine:
         return tuple(items)
 
     def _binary(self, op: str, left: Value, right: Value) -> Value:
+        self.work(weight(left) * weight(right) if op == "*" else weight(left) + weight(right))
         match op, left, right:
             case "+", tuple(), tuple():
                 return self.within_length((*left, *right))
@@ -259,6 +273,7 @@ class Machine:
         undecided: Undecided | None = None
         for op, operand in links:
             right = self.evaluate(operand, scope)
+            self.work(weight(left) + weight(right))
             verdict = compare(op, left, right)
             if verdict is False:
                 return False
@@ -287,6 +302,7 @@ class Machine:
     def _method(self, name: str, value: Value, args: tuple[Value, ...]) -> Value:
         if not isinstance(value, tuple) or name not in ("count", "index") or len(args) != 1:
             raise Stop(f"it calls `.{name}` of {text(value)}")
+        self.work(weight(value))
         count = 0
         for place, item in enumerate(value):
             same = compare("==", item, args[0])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ....diagnostics import Report, Source
 from .answers import Evaluated, Invalid, NotEvaluated, Outcome, Refused, Stop
 from .einops import EINOPS
-from .interpret import Machine
+from .interpret import TOO_MUCH, Machine
 from .intrinsics import INTRINSICS
 from .pythons import PYTHON
 from .sampling import objection
@@ -90,15 +90,15 @@ class ShapeFunctions:
             named = {key: take_in(argument, machine.names) for key, argument in (keywords or {}).items()}
             path = self.resolve(name)
             result = self._outcome(machine, path, values, named)
+            notes = tuple(dict.fromkeys(machine.notes))
             if machine.guarded:
-                fault = objection(
-                    lambda args, keywords: Machine(self).call(path, args, keywords), values, named, result
-                )
-                if fault is not None:
-                    return NotEvaluated(fault)
+                # on the same machine, so that all samples together share what is left of the budget
+                fault = objection(partial(machine.call, path), values, named, result)
+                if fault is not None or machine.exhausted:
+                    return NotEvaluated(fault or TOO_MUCH)
             if isinstance(result, Refused):
                 return Invalid(result.message)
-            return Evaluated(give_back(result), tuple(dict.fromkeys(machine.notes)))
+            return Evaluated(give_back(result), notes)
         except Stop as stop:
             return NotEvaluated(stop.reason)
         except RecursionError:

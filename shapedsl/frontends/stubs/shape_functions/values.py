@@ -221,11 +221,6 @@ def text(value: Value) -> str:
             return repr(value)
 
 
-def is_number(value: Value) -> bool:
-    """Returns whether a value is an int, known or as a polynomial."""
-    return isinstance(value, (int, Sum))
-
-
 def lengths(shape: Sequence[Value]) -> Iterator[Number]:
     """Yields, for each entry of a shape, how many dims it stands for."""
     for entry in shape:
@@ -243,6 +238,17 @@ def rank(shape: Sequence[Value]) -> Number:
 def has_blocks(shape: Sequence[Value]) -> bool:
     """Returns whether the number of a shape's dims is not known."""
     return any(isinstance(entry, Block) for entry in shape)
+
+
+def weight(value: Value) -> int:
+    """Returns how much there is of a value, for what looks at all of it."""
+    match value:
+        case tuple():
+            return len(value) + sum(map(weight, value))
+        case Sum(terms=terms):
+            return len(terms)
+        case _:
+            return 0
 
 
 def join(left: Value, right: Value) -> Value:
