@@ -149,7 +149,7 @@ LEAVES = st.one_of(
 ARGUMENTS = LEAVES | st.lists(LEAVES, max_size=3).map(tuple)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(sorted({**INTRINSICS, **EINOPS, **PYTHON})), st.lists(ARGUMENTS, max_size=4))
 def test_any_arguments_give_an_answer(name: str, args: list[Any]) -> None:
     assert isinstance(ShapeFunctions().evaluate(name, args), (Evaluated, Invalid, NotEvaluated))
