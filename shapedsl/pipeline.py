@@ -55,13 +55,17 @@ def read(
 
 def read_file(path: Path, report: Report) -> Source | None:
     """A file's text; ``report`` receives ``unreadable-file`` or ``invalid-utf8``."""
+    raw = _read_bytes(path, report)
+    return None if raw is None else decode(str(path), raw, report)
+
+
+def _read_bytes(path: Path, report: Report) -> bytes | None:
     try:
-        raw = read_bytes(path)
+        return read_bytes(path)
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         report.error("unreadable-file", f"cannot read `{path}`: {reason}")
         return None
-    return decode(str(path), raw, report)
 
 
 def decode(name: str, raw: bytes, report: Report) -> Source | None:
@@ -165,11 +169,35 @@ def normal_form(signature: Signature, report: Report) -> Normal:
     return normalize(signature, report)
 
 
-def read_stub(source: Source, report: Report) -> Module:
-    """A ``.pyi`` or annotated ``.py`` file → IR, by reading: nothing is imported. ``report`` receives its diagnostics."""
+def read_stub(source: Source, report: Report, module: str = "") -> Module:
+    """A ``.pyi`` or annotated ``.py`` file → IR, by reading: nothing is imported. ``report`` receives its diagnostics.
+
+    Names begin with ``module``, if that is not empty.
+    """
     from .frontends.stubs import read_stub as read
 
-    return read(source, report)
+    return read(source, report, module)
+
+
+def read_python(path: Path, report: Report) -> Source | None:
+    """A Python file's text, in the encoding that it names; ``report`` receives ``unreadable-file`` or ``invalid-utf8``."""
+    from .frontends.stubs.reading import decode as decode_python
+
+    raw = _read_bytes(path, report)
+    return None if raw is None else decode_python(str(path), raw, report)
+
+
+def stubs_below(paths: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Files and folders → the stubs they are, each with what its names begin with; of one file that is nothing."""
+    from .frontends.stubs.reading import module_name, modules_in
+
+    if len(paths) == 1 and not paths[0].is_dir():
+        return [(paths[0], "")]
+    found: dict[Path, str] = {}
+    for path in paths:
+        for file, module in modules_in(path) if path.is_dir() else [(path, module_name(path))]:
+            found.setdefault(file, module)
+    return list(found.items())
 
 
 def literal_attributes(source: Source) -> LiteralValues:
@@ -207,6 +235,46 @@ def write_text(module: Module) -> str:
     from .ir.write import write_module
 
     return write_module(module).rstrip("\n")
+
+
+def together(modules: Iterable[Module]) -> Module:
+    """Several files' IR → one, with the specs of one name numbered anew."""
+    from .ir import Module as Modules
+
+    counts: dict[str, int] = {}
+    found: list[Signature] = []
+    for module in modules:
+        before = dict(counts)
+        for signature in module:
+            index = before.get(signature.name, 0) + signature.index
+            counts[signature.name] = max(counts.get(signature.name, 0), index)
+            found.append(replace(signature, index=index))
+    return Modules(tuple(found))
+
+
+def sayable(module: Module, report: Report) -> Module:
+    """IR → IR without the specs that no ``.shapes`` text says: Python's names are more than its."""
+    from .ir import Module as Modules
+    from .ir.write import write_signature
+
+    def is_sayable(signature: Signature) -> bool:
+        names = [*signature.name.split("."), *(param.name for param in signature.params)]
+        if all(name.isascii() and name not in _WORDS for name in names):
+            return True
+        trial = Report()
+        read(Source("", write_signature(signature)), trial)
+        if trial.errors:
+            report.warning(
+                "inexpressible",
+                f"`{signature.name}` has a name that no .shapes file can say; it is left out",
+                at=signature.span,
+            )
+        return not trial.errors
+
+    return Modules(tuple([signature for signature in module if is_sayable(signature)]))
+
+
+_WORDS = frozenset(("and", "or", "not", "in", "None", "_", "inf", "true", "false"))
 
 
 def read_question(source: Source, signature: Signature, report: Report) -> Predicate | None:
@@ -520,15 +588,19 @@ __all__ = [
     "raise_if_wrong",
     "read",
     "read_file",
+    "read_python",
     "read_question",
     "read_size",
     "read_stub",
     "resolve",
+    "sayable",
     "select",
     "solve",
     "source_json",
     "source_text",
     "static_sizes",
+    "stubs_below",
+    "together",
     "write_stub",
     "write_text",
 ]

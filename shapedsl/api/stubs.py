@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import pipeline
 from ..diagnostics import Report
-from ..ir import Module
+from ..ir import Module, Signature
 from .spec import SpecFile, warn
 
 
@@ -17,21 +17,25 @@ def from_stub(path: str | os.PathLike[str]) -> SpecFile:
     Our own spellings, jaxtyping's strings and Pyrefly's dialect are read, as source: nothing is imported.
 
     Args:
-        path: The file.
+        path: The file, whose specs are named as in it, ``Net.forward``; or a folder, with names that begin with their
+            module's: ``pkg.net.Net.forward``. In a folder, a stub takes the place of the module beside it.
 
     Raises:
-        ShapeError: The file cannot be read, or is no Python, or an annotation is wrong.
+        ShapeError: A file cannot be read, or is no Python, or an annotation is wrong.
 
     Source:
         PEP 484 (stub files), PEP 593 (``Annotated``), PEP 646 and 695 (type parameters).
     """
     report = Report()
-    source = pipeline.read_file(Path(path), report)
-    module = Module(()) if source is None else pipeline.read_stub(source, report)
-    for signature in module:
+    signatures: list[Signature] = []
+    for file, module in pipeline.stubs_below([Path(path)]):
+        source = pipeline.read_python(file, report)
+        if source is not None:
+            signatures += pipeline.read_stub(source, report, module)
+    for signature in signatures:
         pipeline.resolve_open(signature, report)
     report.raise_errors()
-    found = SpecFile(module, report.diagnostics)
+    found = SpecFile(Module(tuple(signatures)), report.diagnostics)
     warn(report)
     return found
 

@@ -52,7 +52,7 @@ def read_source(name: str, report: Report) -> Source | None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Replaces a file's contents at once: whoever looks sees the old text or the new one, never a part.
+    """Replaces a file's contents at once, or makes the file: whoever looks sees the old text or the new one, never a part.
 
     The text goes to a temporary file beside the target, which then takes its place, with its
     permissions. A symbolic link stays a link: the file it points to is replaced.
@@ -63,8 +63,13 @@ def write_file(path: Path, text: str) -> None:
     import tempfile
 
     target = Path(os.path.realpath(path))
-    mode = target.stat().st_mode
-    if not os.access(target, os.W_OK):  # replacing would ask only the folder
+    if target.exists():
+        mode = target.stat().st_mode
+    else:
+        umask = os.umask(0)
+        os.umask(umask)
+        mode = 0o666 & ~umask
+    if target.exists() and not os.access(target, os.W_OK):  # replacing would ask only the folder
         raise PermissionError(13, "Permission denied", str(path))
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:

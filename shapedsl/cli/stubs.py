@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,43 +11,80 @@ import click
 
 from .. import pipeline
 from ..diagnostics import Report, ShapeError
-from .common import STANDARD_INPUT, const_option, fail, read_source, refusal, say, show
+from .common import (
+    STANDARD_INPUT,
+    const_option,
+    fail,
+    format_option,
+    read_source,
+    refusal,
+    say,
+    show,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from ..pipeline import Module
 
 
 @click.command("stubs", short_help="Read specs from .pyi stubs and annotated Python files.")
-@click.argument("files", metavar="FILE...", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("files", metavar="PATH...", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--to", "target", type=click.Choice(("shapes", "pyi")), default="shapes", help="What is written.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("--list", "listed", is_flag=True, help="Print the entries of the stub library, or those named.")
+@format_option
 @const_option
-def command(files: tuple[str, ...], target: str, listed: bool, consts: Mapping[str, int]) -> None:
+def command(
+    files: tuple[str, ...], target: str, output: str | None, listed: bool, format_: str, consts: Mapping[str, int]
+) -> None:
     """Print the specs that stubs and annotated Python files state. They are read, and nothing is imported.
 
     \b
     shapedsl stubs net.pyi                  its specs, as .shapes text
+    shapedsl stubs - < net.pyi              the same, of standard input
+    shapedsl stubs src/net -o net.shapes    those of a folder; names begin with their module's
     shapedsl stubs --to pyi net.shapes      a stub that says the same
-    shapedsl stubs --to pyi - < net.shapes  the same, of standard input
     shapedsl stubs --list                   the stub library: a line for each spec
     shapedsl stubs --list LSTM nn.modules.linear.Linear
                                             the specs of these entries
 
+    What of an annotation cannot be said is told on standard error, with its place. With errors, FILE is not written.
     Exit codes: 0, or 1 if a file has errors; 2 misuse.
     """
     if listed:
         _list(files)
         return
     if not files:
-        raise click.UsageError("Missing argument 'FILE...'.")
+        raise click.UsageError("Missing argument 'PATH...'.")
+    if output is not None and any(name != STANDARD_INPUT and _same(name, output) for name in files):
+        raise click.UsageError(f"'{output}' is read; it is not overwritten.")
     report = Report()
-    for name in files:
-        text = name.endswith(".shapes") or (name == STANDARD_INPUT and target == "pyi")
-        module = _read(name, text, consts, report)
-        if module is not None:
-            say(pipeline.write_text(module) if target == "shapes" else pipeline.write_stub(module, report))
-    show(report, err=True)
+    module = pipeline.together(_read(files, target, consts, report))
+    text = pipeline.write_text(pipeline.sayable(module, report)) if target == "shapes" else None
+    if text is None:
+        text = pipeline.write_stub(module, report).rstrip("\n")
+    if output is None:
+        if text:
+            say(text)
+    elif not report.errors:
+        _write(Path(output), f"{text}\n" if text else "", report)
+    show(report, format_, err=True)
     fail(refusal(report.errors) if report.errors else 0)
+
+
+def _same(name: str, output: str) -> bool:
+    try:
+        return os.path.samefile(name, output)
+    except (OSError, ValueError):  # one of them is not there
+        return False
+
+
+def _write(path: Path, text: str, report: Report) -> None:
+    try:
+        write_file(path, text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        report.error("unreadable-file", f"cannot write `{path}`: {reason}")
 
 
 def _list(names: tuple[str, ...]) -> None:
@@ -63,19 +101,28 @@ def _list(names: tuple[str, ...]) -> None:
         fail(refusal(report.errors))
 
 
-def _read(name: str, text: bool, consts: Mapping[str, int], report: Report) -> Module | None:
-    """Returns the specs of a file, of a stub unless it is ``.shapes`` text."""
-    source = read_source(name, report)
-    if source is None:
-        return None
-    if text:
-        base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
-        module = pipeline.read(source, report, consts=consts, base=base)
-    else:
-        module = pipeline.read_stub(source, report)
-    for signature in module:
-        (pipeline.resolve if text else pipeline.resolve_open)(signature, report)
-    return module
+def _read(files: Sequence[str], target: str, consts: Mapping[str, int], report: Report) -> Iterator[Module]:
+    """Yields the specs of each file, and of each file in a folder; all are stubs but ``.shapes`` text."""
+    texts = [name for name in files if name.endswith(".shapes") or (name == STANDARD_INPUT and target == "pyi")]
+    for name in dict.fromkeys(texts):
+        source = read_source(name, report)
+        if source is not None:
+            base = Path.cwd() if name == STANDARD_INPUT else Path(name).parent
+            module = pipeline.read(source, report, consts=consts, base=base)
+            for signature in module:
+                pipeline.resolve(signature, report)
+            yield module
+    stubs = [name for name in files if name not in texts]
+    paths = [Path(name) for name in stubs if name != STANDARD_INPUT]
+    sources = [(pipeline.read_python(path, report), module) for path, module in pipeline.stubs_below(paths)]
+    if STANDARD_INPUT in stubs:
+        sources.append((read_source(STANDARD_INPUT, report), ""))
+    for source, name in sources:
+        if source is not None:
+            module = pipeline.read_stub(source, report, name)
+            for signature in module:
+                pipeline.resolve_open(signature, report)
+            yield module
 
 
 __all__ = ["command"]

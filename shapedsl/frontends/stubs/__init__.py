@@ -17,12 +17,13 @@ from ...ir import Module
 _MODULE = re.compile(r"# shapedsl: module ([\w.]+)\s*$", re.MULTILINE)
 
 
-def read_stub(source: Source, report: Report) -> Module:
+def read_stub(source: Source, report: Report, module: str = "") -> Module:
     """Returns the specs of a ``.pyi`` or ``.py`` file.
 
     Args:
         source: Its text.
         report: Receives what is wrong with it, and what of it cannot be expressed.
+        module: What the names of its specs begin with: the module's name, or nothing. The file's own word goes first.
     """
     from .tree import parse
 
@@ -31,11 +32,10 @@ def read_stub(source: Source, report: Report) -> Module:
         return Module(())
     from .functions import read_functions
 
-    module = read_functions(tree, report)
+    read = read_functions(tree, report)
     within = _MODULE.match(source.text)
-    if within is None:
-        return module
-    return Module(tuple([replace(each, name=f"{within[1]}.{each.name}") for each in module]))
+    prefix = module if within is None else within[1]
+    return Module(tuple([replace(each, name=f"{prefix}.{each.name}") for each in read])) if prefix else read
 
 
 __all__ = ["read_stub"]
