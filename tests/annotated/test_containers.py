@@ -14,7 +14,7 @@ import pytest
 import typing_extensions
 from typing_extensions import NotRequired, ReadOnly, Required, Self, Unpack
 
-from shapedsl.annotations import Tensor, shapes
+from shapedsl.annotations import Scalar, Tensor, shapes
 from shapedsl.diagnostics import Report, Source
 from shapedsl.dims import B, D
 from shapedsl.frontends.annotated import read_callable
@@ -288,3 +288,35 @@ def test_dtypes_and_types_that_the_clauses_declare() -> None:
     assert annotated(families) == written(
         "type F = floating\ndef f(x: F[B, D], cache: [(F[B, P], F[B, P]), ...]) -> F[B]: ..."
     )
+
+
+@shapes(
+    a={"x": Tensor[B], 0: [Tensor[D], Scalar["N"]]},
+    b=(Tensor[B], Optional[Tensor[D]]),
+    c=[Tensor[B]],
+    d=Annotated[list[Tensor[B]], 3],
+    e=(Tensor[B],),
+    returns=(Tensor[B], None),
+)
+def as_objects(a, b, c, d, e): ...
+
+
+def test_literals_of_containers_are_what_they_look_like() -> None:
+    assert annotated(as_objects) == written(
+        'def f(a: {"x": Tensor[B], 0: [Tensor[D], Scalar[N]]}, b: (Tensor[B], Tensor[D] | None), c: [Tensor[B]],'
+        " d: [Tensor[B]] * 3, e: (Tensor[B],)) -> (Tensor[B], None): ..."
+    )
+
+
+@pytest.mark.parametrize("said", [3, 2.5, b"B", B, B < 3, True, object()], ids=repr)
+def test_what_is_no_type_is_told(said: object) -> None:
+    @shapes(x=said)
+    def f(x: Tensor[B]) -> None: ...
+
+    assert annotated(f, "unresolved-annotation") == written("def f(x: Tensor[B]) -> None: ...")
+
+
+def test_a_class_itself_has_no_shapes() -> None:
+    def f(x: type[Pair], y: type[Self], z: Tensor[B]) -> None: ...
+
+    assert annotated(f) == written("def f(x, y, z: Tensor[B]) -> None: ...")

@@ -13,7 +13,7 @@ from ...diagnostics import Diagnostic, Report, Source
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, TensorType, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, substitute_size, tensor_dims
 from ...surface.facts import Facts
-from ...surface.forms import Tensor
+from ...surface.forms import Tensor, shown
 from ..dialects.uses import Uses
 from ..text.define import Definer, bound_names
 from ..text.fragments import parse_type
@@ -258,6 +258,14 @@ class _Reading:
             if is_type(source, self._declared_types):
                 return parse_type(source, self._found) or AnyType()
             said = Tensor[said]
+        if isinstance(said, (int, float, bytes)) or type(said) is object:
+            self._found.warning(
+                "unresolved-annotation",
+                f"`{shown(said)}` is no type",
+                at=whole(self._places.decorator(shown(said))),
+                help='a type is dims as a string, `x="B, 3"`, or what stands in an annotation',
+            )
+            return AnyType()
         reader = self._reader(self._places.decorator, plain_strings=True)
         type_ = reader.read(said)
         self._take(reader)

@@ -19,7 +19,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ...diagnostics import Report, Source
 from ...ir import AnyType, Const, MappingType, NoneType, ObjectType, OptionalType, Rest, SequenceType, Type
@@ -204,9 +204,20 @@ class TypeReader(LeafReader):
             return self._with(origin, arguments)
         if origin is None and isinstance(annotation, type):  # on 3.10 dict[str, int] is one too
             return self._class(annotation)
-        if origin is not None and arguments:
+        if isinstance(annotation, (dict, list, tuple)):
+            return self._literal(cast("Any", annotation))
+        if origin is not None and arguments and name not in ("type", "Type"):  # a class itself has no shapes
             self._unread(annotation, arguments)
         return AnyType()
+
+    def _literal(self, annotation: dict[Any, object] | list[object] | tuple[object, ...]) -> Type:
+        """Reads ``{"a": Tensor[B]}``, ``[T, U]`` and ``(T, U)`` as a file does; no type checker knows them."""
+        if isinstance(annotation, dict):
+            entries = [(key, self.read(value)) for key, value in annotation.items() if type(key) in (str, int)]
+            said = [(key, type_) for key, type_ in entries if not is_silent(type_)]
+            return MappingType(tuple(said)) if said else AnyType()
+        kind = "list" if isinstance(annotation, list) else "tuple"
+        return _sequence(kind, [self.read(item) for item in annotation], Rest.NONE)
 
     def _with(self, generic: Any, arguments: tuple[object, ...]) -> Type:
         """Reads an alias or class whose parameters have ``arguments``: ``Pair[B]``, ``Batch[Tensor[B]]``."""
