@@ -50,14 +50,16 @@ def read_functions(tree: Tree, report: Report) -> Module:
 
 
 def _numbered(read: list[Overload]) -> Iterator[Signature]:
-    """Yields signatures with the number that tells those of one name apart; those within functions come last."""
+    """Yields signatures with the number that tells those of one name apart.
+
+    The first is the one that Python finds by that name: an implementation before its overloads, if it says something,
+    and what stands within functions last.
+    """
     counts: dict[str, int] = {}
     numbers: dict[int, int] = {}
-    for nested in (False, True):
-        for place, overload in enumerate(read):
-            if overload.nested is nested:
-                name = overload.signature.name
-                numbers[place] = counts[name] = counts.get(name, 0) + 1
+    for place in sorted(range(len(read)), key=lambda place: (read[place].nested, read[place].overloaded)):
+        name = read[place].signature.name
+        numbers[place] = counts[name] = counts.get(name, 0) + 1
     for place, overload in enumerate(read):
         yield replace(overload.signature, index=numbers[place])
 
@@ -165,7 +167,7 @@ class _Function:
         self.interpreter = (
             Interpreter(found.scope, file.source_of, file)
             if dialect is None
-            else dialect.interpreter(found, file.source_of)
+            else dialect.interpreter(found, file.source_of, file)
         )
         self.places = StubPlaces(file.tree, found.node, found.decorators)
 

@@ -1,0 +1,1 @@
+"""Annotated modules that are read as source and imported."""
