@@ -4,7 +4,7 @@ Before::
 
     def project(x, n=3): ...
 
-After (names shortened)::
+After (names shortened; it stands on the same line of the same file)::
 
     def project(x, n=omitted):
         is_tracing() or check(x, n)
@@ -130,7 +130,8 @@ def _compiled(target: Any, code: CodeType | None, prefix: str, scope: dict[str, 
     head = "async def" if flags & (_COROUTINE | _ASYNC_GENERATOR) else "def"
     name = getattr(target, "__name__", type(target).__name__)
     text = "\n    ".join([f"{head} {prefix}f({header}):", *lines])
-    exec(_code(text, f"<shapedsl check of {name}>"), scope)  # noqa: S102 - our own text
+    file, line = ("<shapedsl check>", 1) if code is None else (code.co_filename, code.co_firstlineno)
+    exec(_code(text, file, line), scope)  # noqa: S102 - our own text
     made: FunctionType = scope.pop(f"{prefix}f")
     made.__code__ = made.__code__.replace(co_name=name)  # what tracebacks show
     if secret:
@@ -147,8 +148,16 @@ def _compiled(target: Any, code: CodeType | None, prefix: str, scope: dict[str, 
 
 
 @functools.lru_cache(maxsize=1024)  # a nested function is made again at each call of the one around it
-def _code(text: str, file: str) -> CodeType:
-    return compile(text, file, "exec", dont_inherit=True)
+def _code(text: str, file: str, line: int) -> CodeType:
+    """Returns the compiled text, standing where the function stands: other decorators look where that is."""
+    import ast
+
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = -1  # no column: a traceback would mark some part of that line
+    return compile(tree, file, "exec", dont_inherit=True)
 
 
 def _parameters(code: CodeType) -> tuple[str, str]:

@@ -86,7 +86,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     hook = config.stash.get(_HOOK, None)
     if hook is None:
         return
-    modules = hook.modules + (config.stash[_WORKERS] if _WORKERS in config.stash else [])
+    modules = hook.modules + config.stash.setdefault(_WORKERS, [])
     for name in hook.packages:
         if not any(module == name or module.startswith(f"{name}.") for module in modules):
             terminalreporter.write_line(
