@@ -6,6 +6,7 @@ Nothing is downloaded: the build backend and the dependencies are those of the r
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -81,6 +82,15 @@ def test_wheel_says_what_it_needs(distributions: dict[str, Path]) -> None:
         if line.startswith("Requires-Dist: ") and "extra ==" not in line
     }
     assert required == {"click", "lark", "sympy", "typing-extensions"}
+    extras = {
+        name: {line.partition(";")[0].strip() for line in metadata.splitlines() if f"extra == '{name}'" in line}
+        for name in re.findall(r"^Provides-Extra: (.*)$", metadata, re.MULTILINE)
+    }
+    assert extras["stubs"] == {"Requires-Dist: libcst>=1.5"}
+    assert extras["corpus"] == {"Requires-Dist: pyrefly-torch-stubs<2,>=1.4"}
+    # everything but `corpus`, whose package takes the place of torch's types for mypy and pyright
+    assert extras["dev"] >= set().union(*(extras[name] for name in ("torch", "stubs", "models", "test", "lint")))
+    assert not extras["dev"] & extras["corpus"]
     assert "Requires-Python: >=3.10" in metadata
     entries = wheel.read(next(n for n in wheel.namelist() if n.endswith(".dist-info/entry_points.txt"))).decode()
     assert "[pytest11]\nshapedsl = shapedsl.pytest_plugin\n" in entries
