@@ -64,6 +64,10 @@ def _mask(batch: int, length: int) -> Any:
     return mask
 
 
+def _positions(length: int, past: int = 0) -> Any:
+    return torch.arange(past, past + length)[None]
+
+
 def _noise(*shape: int) -> Any:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
@@ -87,7 +91,10 @@ BERT = (
         "BertModel",
         _bert,
         lambda B, S: _call(
-            input_ids=_ids(B, S), attention_mask=_mask(B, S), token_type_ids=torch.zeros(B, S, dtype=torch.int64)
+            input_ids=_ids(B, S),
+            attention_mask=_mask(B, S),
+            token_type_ids=torch.zeros(B, S, dtype=torch.int64),
+            position_ids=_positions(S),
         ),
         BERT_SIZES,
         BERT_BAD,
@@ -119,7 +126,7 @@ LLAMA = (
     Entry(
         "LlamaForCausalLM, prefill",
         _llama,
-        lambda B, T: _call(input_ids=_ids(B, T), attention_mask=_mask(B, T)),
+        lambda B, T: _call(input_ids=_ids(B, T), attention_mask=_mask(B, T), position_ids=_positions(T)),
         ({"B": 2, "T": 8}, {"B": 1, "T": 2}, {"B": 3, "T": 40}, {"B": 5, "T": 7}),
         ({"B": 2, "T": 1}, {"B": 0, "T": 8}),
     ),
@@ -143,7 +150,11 @@ LLAMA = (
         "LlamaForCausalLM, decode with a cache",
         _two_layers,
         lambda B, P, T=1, off=0: _call(
-            input_ids=_ids(B, T), attention_mask=_mask(B, P + T + off), cache=_cache(B, P), use_cache=True
+            input_ids=_ids(B, T),
+            attention_mask=_mask(B, P + T + off),
+            position_ids=_positions(T, P),
+            cache=_cache(B, P),
+            use_cache=True,
         ),
         ({"B": 2, "P": 8}, {"B": 1, "P": 1}, {"B": 3, "P": 40}, {"B": 5, "P": 7}),
         ({"B": 2, "P": 8, "T": 2}, {"B": 2, "P": 8, "off": 1}),
@@ -319,7 +330,11 @@ CLIP = (
     Entry(
         "CLIPTextModel",
         _clip_text,
-        lambda B, S: _call(input_ids=_ids(B, S)),
+        lambda B, S: _call(
+            input_ids=_ids(B, S),
+            attention_mask=torch.ones(B, S, dtype=torch.int64),
+            position_ids=_positions(S),
+        ),
         ({"B": 2, "S": 8}, {"B": 1, "S": 2}, {"B": 3, "S": 20}, {"B": 5, "S": 7}),
         ({"B": 2, "S": 1}, {"B": 2, "S": 21}),
     ),
