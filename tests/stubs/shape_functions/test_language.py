@@ -259,7 +259,7 @@ def test_what_cannot_be_interpreted_is_told() -> None:
         ("a[1]", ((S, N, M),), "not evaluated: which dim of (*S, N, M) has the index 1 is not known"),
         ("a[:2]", ((S, N, M),), "not evaluated: where 2 stands in (*S, N, M) is not known"),
         ("a[:-2]", ((S, N),), "not evaluated: where len(*S) + -1 stands in (*S, N) is not known"),
-        ("a[::-1]", ((S, N),), "not evaluated: every -1. dim of (*S, N)"),
+        ("a[::-1]", ((S, N),), "not evaluated: steps of -1 through (*S, N)"),
         ("tuple(reversed(a))", ((S, N),), "not evaluated: `reversed` of (*S, N)"),
         ("tuple(1 for x in a)", ((S, N),), "not evaluated: 1 would be repeated, and how often is not known"),
         ("tuple(x + 1 for x in a)", ((S, N),), "not evaluated: `*S + 1`"),

@@ -69,7 +69,7 @@ def cut(sequence: Value, part: Slice) -> Value:
         case _:
             raise Stop(f"a part of {text(sequence)} that is not known")
     if part.step not in (None, 1):
-        raise Stop(f"every {text(part.step)}. dim of {text(sequence)}")
+        raise Stop(f"steps of {text(part.step)} through {text(sequence)}")
     first = 0 if part.start is None else _edge(sequence, part.start)
     last = len(sequence) if part.stop is None else _edge(sequence, part.stop)
     return sequence[first:last]
