@@ -189,6 +189,12 @@ EXACT = {
         "def Mine.made(n: Scalar[N]) -> Tensor[N]: ...\n"
         "class Mine:\n    def like(cls, other: Tensor[*Shape]) -> Tensor[*Shape]: ...",
     ),
+    "fields": (
+        "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    x: Tensor[[N, 2]]\n    y: Tensor[[N]] | None\n"
+        "N = IntVar('N')\ndef f(p: Pair, z: Tensor[[N]]) -> Pair: ...\ndef g(p: list[Pair]) -> None: ...",
+        "def f(p: Pair(x: Tensor[N, 2], y: Tensor[N] | None), z: Tensor[N]) -> Pair(x: Tensor[N, 2], y: Tensor[N] | None): ...\n"
+        "def g(p: [Pair(x: Tensor[N, 2], y: Tensor[N] | None), ...]) -> None: ...",
+    ),
     "overloads": (
         "@overload\ndef f[T: IntVar](x: Tensor[[T]]) -> Tensor[[T, 4]]: ...\n"
         "@overload\ndef f[B: IntVar, T: IntVar](x: Tensor[[B, T]]) -> Tensor[[B, T, 4]]: ...",
@@ -360,6 +366,63 @@ def test_what_says_nothing_of_shapes_gives_nothing() -> None:
     )
     assert list(module) == []
     assert list(report) == []
+
+
+def test_names_of_a_star() -> None:
+    module, report = read(
+        "from shape_extensions import *\nfrom torch import *\ndef f[N: IntVar](x: Tensor[[N]]) -> Tensor[[N]]: ...",
+        head="",
+    )
+    assert list(report) == []
+    assert module == shapes("def f(x: Tensor[N]) -> Tensor[N]: ...")
+
+
+HOSTILE = {
+    "an alias of itself": "type A = A | None\ndef f[N: IntVar](x: A, y: Tensor[[N]]) -> A: ...",
+    "an alias of itself, twice": "type A = tuple[A, A]\ndef f[N: IntVar](x: A, y: Tensor[[N]]) -> A: ...",
+    "a shape of itself": "type S = [*S, *S]\ndef f[N: IntVar](x: Tensor[S], y: Tensor[[N]]) -> Tensor[[*S]]: ...",
+    "a size of itself": "type S = S + S\ndef f[N: IntVar](x: Tensor[[S]], y: Tensor[[N]]) -> Int[S]: ...",
+    "an alias with itself for a parameter": (
+        "type A[S: IntTuple] = A[A[S]]\ndef f[N: IntVar](x: A[[N]], y: Tensor[[N]]) -> A[A[[N]]]: ..."
+    ),
+    "a kind of itself": "type K = K\ndef f[N: K, M: IntVar](x: Tensor[[N]], y: Tensor[[M]]) -> None: ...",
+    "a class of itself": "class T(T, T, T): ...\ndef f[N: IntVar](x: T[[N]], y: Tensor[[N]]) -> None: ...",
+    "a class with fields of itself": (
+        "from dataclasses import dataclass\n@dataclass\nclass T(T, T, T):\n    n: Tensor[[2]]\n"
+        "def f[N: IntVar](x: T, y: Tensor[[N]]) -> None: ..."
+    ),
+    "a field of itself": (
+        "from dataclasses import dataclass\n@dataclass\nclass T:\n    a: T\n    b: list[T]\n    n: Tensor[[2]]\n"
+        "def f(x: T) -> T: ..."
+    ),
+    "aliases that double": "type A0[N: IntVar] = Tensor[[N]]\n"
+    + "".join(f"type A{i + 1}[N: IntVar] = tuple[A{i}[N], A{i}[N]]\n" for i in range(30))
+    + "def f[N: IntVar](x: A30[N]) -> Tensor[[N]]: ...",
+    "a long union": "def f[N: IntVar](x: " + " | ".join(["Tensor[[N]]"] * 900) + ") -> None: ...",
+    "a long shape": "def f[N: IntVar](x: Tensor[[" + "N, " * 900 + "]]) -> None: ...",
+    "a long sum": "def f[N: IntVar](x: Tensor[[" + "N + " * 300 + "N]]) -> None: ...",
+    "a huge power": "def f[N: IntVar](x: Tensor[[N]]) -> Tensor[[9**9**9**9, N]]: ...",
+    "odd pieces": (
+        "def f[N: IntVar](a: Tensor[N:2], b: Tensor[[]][[]], c: Int[N, N], d: Int[[]], e: MapIntTuples[N],"
+        " g: MapIntTuples[lambda: 1, N], h: Tensor[[*N]], i: Tensor[[N if N else 1]], j: IntTuple[*N], k: Tensor[[-(N)]],"
+        " l: Tensor[[N[0]]], m: Tensor[{}], n: Tensor[[1.5]], o: Flag, p: Elements[N], q: Tensor[[broadcast()]],"
+        " r: Tensor[broadcast(x=1)], s: Tensor[broadcast(*N)], t: Tensor[(lambda: N)()]) -> Tensor[...]: ..."
+    ),
+}
+
+
+def test_more_than_is_read_is_told() -> None:
+    _, report = read(HOSTILE["aliases that double"])
+    assert [message for message in messages(report) if "more than 20000 types" in message]
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_what_nobody_should_write(key: str) -> None:
+    module, report = read(HOSTILE[key])
+    again = Report()
+    pipeline.read(Source("again.shapes", pipeline.write_text(module)), again)
+    assert not again.errors
+    assert len(list(module)) + len(list(report)) > 0
 
 
 # ---------------------------------------------------------------------- files around one

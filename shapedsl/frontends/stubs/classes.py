@@ -155,9 +155,11 @@ def _none() -> str | None:
     return None
 
 
-def _kind(node: cst.ClassDef, around: Interpreter, depth: int) -> _Kind | None:
-    if depth > _DEEPEST:
+def _kind(node: cst.ClassDef, around: Interpreter, depth: int, seen: set[int] | None = None) -> _Kind | None:
+    seen = set() if seen is None else seen  # a class may be among its own bases, and several times
+    if depth > _DEEPEST or id(node) in seen:
         return None
+    seen.add(id(node))
     for decorator in node.decorators:
         called = decorator.decorator
         name = around.qualified(called.func if isinstance(called, cst.Call) else called) or ""
@@ -170,7 +172,7 @@ def _kind(node: cst.ClassDef, around: Interpreter, depth: int) -> _Kind | None:
         if name in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
             return _Kind(False)
         inherited = _base(base.value, around)
-        kind = None if inherited is None else _kind(*inherited, depth + 1)
+        kind = None if inherited is None else _kind(*inherited, depth + 1, seen)
         if kind is not None:
             return _Kind(kind.keyed, own=kind.keyed)
     return None
@@ -196,8 +198,14 @@ def _foreign_bases(node: cst.ClassDef, around: Interpreter) -> Iterator[type]:
             return
 
 
-def _fields(node: cst.ClassDef, around: Interpreter, depth: int) -> dict[str, Field]:
+def _fields(
+    node: cst.ClassDef, around: Interpreter, depth: int, known: dict[int, dict[str, Field]] | None = None
+) -> dict[str, Field]:
     """Returns the fields of a class by name, inherited ones first."""
+    known = {} if known is None else known
+    if id(node) in known:
+        return known[id(node)]
+    known[id(node)] = {}  # while it is read: it may be among its own bases
     kind = _kind(node, around, depth)
     if kind is None or depth > _DEEPEST:
         return {}
@@ -205,13 +213,14 @@ def _fields(node: cst.ClassDef, around: Interpreter, depth: int) -> dict[str, Fi
     for base in reversed(node.bases):
         inherited = _base(base.value, around)
         if inherited is not None:
-            fields.update(_fields(*inherited, depth + 1))
+            fields.update(_fields(*inherited, depth + 1, known))
     total = next((arg.value for arg in node.keywords if arg.keyword is not None and arg.keyword.value == "total"), None)
     required = not (isinstance(total, cst.Name) and total.value == "False")
     inner = around.inside(body_scope(node, around.scope), around.file)
     for name, annotation in _annotated(node):
         if (kind.own or name in fields) and not _is_no_field(annotation, inner):
             fields[name] = field_of(annotation, inner, required)
+    known[id(node)] = fields
     return fields
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
@@ -33,11 +33,17 @@ from .interpret import Interpreter, UninterpretedError
 from .known import foreign
 from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name
 from .pyrefly_names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
+from .scope import Scope
 from .tree import Tree
+
+if TYPE_CHECKING:
+    from .files import File
 
 _NOT_MINE: Final = object()
 _STATIC: Final = foreign("shape_extensions.Static")  # says nothing of shapes
 _DEEPEST: Final = 40
+_MOST: Final = 20_000  # expressions in one function, those of aliases counted wherever they stand
+_FIELDED: Final = frozenset({"NamedTuple", "TypedDict", "dataclass"})
 _SAYING: Final = frozenset(
     {"Int", "IntTuple", "IntTuples", "IntTupleOrList", "IntListLiteral", "MapIntTuples", "RegularNestedList", "Index"}
 )
@@ -52,23 +58,40 @@ class PyreflyInterpreter(Interpreter):
         source_of: Callable[[cst.CSTNode, str], Source],
         unsaid: Callable[[cst.CSTNode, str], None],
         own: Form | None = None,
+        file: File | None = None,
+        depth: int = 0,
     ) -> None:
         """Args:
         names: The names around the annotation.
         source_of: Makes the source of a text that stands in a node.
         unsaid: Is told what of an annotation is not read, and why.
         own: What ``Self`` is, in a tensor class.
+        file: The file, whose neighbors are looked at.
+        depth: How deep the expression stands in others.
         """
-        super().__init__(names.scope, source_of)
+        super().__init__(names.scope, source_of, file, depth)
+        self._nesting = depth
         self.names = names
         self._unsaid = unsaid
         self._own = own
         self._dims = Dims(names, unsaid)
 
+    def inside(self, scope: Scope, file: File | None) -> Interpreter:
+        """Returns an interpreter for an expression that stands elsewhere in the file, such as a field of a class."""
+        if self._nesting >= _DEEPEST or (file is not None and file is not self.file):
+            return super().inside(scope, file)
+        names = Names(scope, self.names.files)
+        return PyreflyInterpreter(names, self.source_of, self._unsaid, None, file, self._nesting + 1)
+
     def value(self, node: cst.BaseExpression) -> Any:
         """Returns what an expression stands for, in the dialect or else in Python."""
+        steps = self.names.files.step()
+        if steps == _MOST:
+            self._unsaid(
+                node, f"the function stands for more than {_MOST} types, aliases looked through; the rest is not read"
+            )
         try:
-            said = self._said(node)
+            said = _STATIC if steps >= _MOST else self._said(node)
         except NotReadError as error:
             self._unsaid(node, str(error))
             return _STATIC
@@ -88,7 +111,7 @@ class PyreflyInterpreter(Interpreter):
                 return _NOT_MINE
 
     def _other(self, names: Names) -> PyreflyInterpreter:
-        return PyreflyInterpreter(names, self._source_of, self._unsaid, self._own)
+        return PyreflyInterpreter(names, self.source_of, self._unsaid, self._own, self.file, self._nesting)
 
     # ------------------------------------------------------------------------------- names
 
@@ -328,11 +351,29 @@ def says_shapes(node: cst.CSTNode, names: Names, own: Form | None) -> bool:
                 return meaning.kind not in (Kind.FLAG, Kind.OTHER)
             if meaning in ("typing.Self", "typing_extensions.Self"):
                 return own is not None
+            if isinstance(meaning, Class):
+                return _fields_say(meaning)
             return names.marker(node) in _SAYING
         case cst.Subscript(value=head, slice=items):
             return says_shapes(head, names, own) or any(says_shapes(item, names, own) for item in items)
         case _:
             return any(says_shapes(child, names, own) for child in node.children)
+
+
+def _fields_say(found: Class) -> bool:
+    """Whether a class with fields says something of shapes in one of them."""
+    node, names = found.node, found.names
+    marks = [*(base.value for base in node.bases), *(decorator.decorator for decorator in node.decorators)]
+    heads = {last_name(mark.func if isinstance(mark, cst.Call) else mark) for mark in marks}
+    if heads.isdisjoint(_FIELDED) or names.depth > _DEEPEST or id(node) in names.opened:
+        return False
+    inner = names.within(names.scope, names.given, node)
+    return any(
+        says_shapes(small.annotation.annotation, inner, None)
+        for line in node.body.body
+        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else ())
+        if isinstance(small, cst.AnnAssign)
+    )
 
 
 def note(report: Report, tree: Tree, around: cst.CSTNode, node: cst.CSTNode, message: str) -> None:

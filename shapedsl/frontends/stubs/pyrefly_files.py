@@ -43,16 +43,30 @@ class Version:
 
 
 class Files:
-    """The files around one stub."""
+    """The files around one stub.
+
+    Attributes:
+        own: The stub.
+    """
 
     def __init__(self, own: Tree) -> None:
         """Args:
         own: The stub.
         """
         self.own = own
+        self._steps = [0]  # shared with the files around
         self._source = own.source
         self._trees: dict[str, Tree | None] = {}
         self._beside: dict[int, Files] = {}
+
+    def start(self) -> None:
+        """Begins to count expressions anew: a function is read."""
+        self._steps[0] = 0
+
+    def step(self) -> int:
+        """Returns how many expressions of a function were read: with aliases of aliases more than there is time for."""
+        self._steps[0] += 1
+        return self._steps[0]
 
     @cached_property
     def _roots(self) -> list[Path]:
@@ -126,6 +140,7 @@ class Files:
         if id(tree) not in self._beside:
             self._beside[id(tree)] = Files(tree)
             self._beside[id(tree)]._beside = self._beside
+            self._beside[id(tree)]._steps = self._steps
         return self._beside[id(tree)]
 
 

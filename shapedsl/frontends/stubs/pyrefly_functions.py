@@ -25,6 +25,7 @@ from .scope import Imported, Scope
 from .tree import Tree
 
 if TYPE_CHECKING:
+    from .files import File
     from .functions import Found
 
 _TRACE: Final = re.compile(rf"\b{MODULE}\b|\b_shapes\b|\bTensor\[\[")
@@ -70,14 +71,17 @@ class Dialect:
             self._readable = self._look()
         return not self._readable
 
-    def interpreter(self, found: Found, source_of: Callable[[cst.CSTNode, str], Source]) -> PyreflyInterpreter:
+    def interpreter(
+        self, found: Found, source_of: Callable[[cst.CSTNode, str], Source], file: File | None = None
+    ) -> PyreflyInterpreter:
         """Returns what interprets the annotations of a function."""
+        self._files.start()
         names = self._names(found)
 
         def unsaid(node: cst.CSTNode, message: str) -> None:
             note(self._report, self._tree, found.node.name, node, message)
 
-        return PyreflyInterpreter(names, source_of, unsaid, self._own(found, names))
+        return PyreflyInterpreter(names, source_of, unsaid, self._own(found, names), file)
 
     def receiver(self, found: Found, annotations: dict[str, object]) -> None:
         """Gives ``self`` its type: a tensor's shape; none where the class is no tensor, whatever is written there."""

@@ -66,6 +66,7 @@ TENSORS: Final = frozenset(
     }
 )
 _VARIABLES: Final = frozenset({f"{MODULE}.IntVar", "typing.TypeVar", "typing_extensions.TypeVar"})
+_ITSELF: Final = f"{MODULE}.Itself"  # what an alias stands for within itself: nothing that is known
 _DEEPEST: Final = 40  # aliases of aliases, bases of bases
 
 
@@ -135,17 +136,20 @@ class Names:
         files: The files around it.
         given: What type parameters stand for that are given already.
         depth: How many names were looked through.
+        opened: The aliases and classes among these, by their nodes.
     """
 
     scope: Scope
     files: Files
     given: Mapping[str, Given] = field(default_factory=dict[str, Given])
     depth: int = 0
+    opened: frozenset[int] = frozenset()
     _known: dict[str, Meaning] = field(default_factory=dict[str, "Meaning"], compare=False, repr=False)
 
-    def within(self, scope: Scope, given: Mapping[str, Given]) -> Names:
+    def within(self, scope: Scope, given: Mapping[str, Given], opened: cst.CSTNode | None = None) -> Names:
         """Returns the names that stand around an alias or a class that one of these stands for."""
-        return Names(scope, self.files, given, self.depth + 1)
+        seen = self.opened if opened is None else self.opened | {id(opened)}
+        return Names(scope, self.files, given, self.depth + 1, seen)
 
     def meaning(self, node: cst.BaseExpression) -> Meaning:
         """Returns what a name or an attribute stands for; a str is a dotted name of another module."""
@@ -203,9 +207,9 @@ class Names:
         """Whether a class is a tensor: it is called so and has a shape for its parameter, or derives from one."""
         if node.name.value == "Tensor" and any(row.kind is Kind.SHAPE for row in self.parameters(node)):
             return True
-        if self.depth > _DEEPEST:
+        if self.depth > _DEEPEST or id(node) in self.opened:
             return False
-        inner = self.within(self.scope, self.given)
+        inner = self.within(self.scope, self.given, node)
         return any(inner.is_tensor(_head(base.value)) for base in node.bases)
 
     def parameters(self, node: cst.ClassDef | cst.FunctionDef) -> list[Parameter]:
@@ -239,14 +243,35 @@ class Names:
                 if (self.qualified(func) or "").startswith(MODULE):
                     return Parameter(name, Kind.SIZE)
                 return Parameter(name, self._kind(bounds[0]), bounds[0]) if bounds else None
+            case Aliased(value=value) if id(value) in self.opened:
+                return _ITSELF
             case Aliased(value=value, params=params):
-                return Alias(name, value, params, self.within(self.scope, self.given))
+                return Alias(name, value, params, self.within(self.scope, self.given, value))
             case Defined(node=node):
                 return Class(node, self)
             case Imported(qualified=qualified):
                 return self._qualified(self.files.absolute(qualified))
+            case None:
+                return self._starred(name)
             case _:
                 return None
+
+    def _starred(self, name: str) -> Meaning:
+        """Returns what a name stands for that only ``from torch import *`` can bind."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for key, binding in scope.names.items():
+                if key.startswith("*") and isinstance(binding, Imported):
+                    qualified = f"{self.files.absolute(binding.qualified)}.{name}"
+                    found = self._qualified(qualified)
+                    if (
+                        found != qualified
+                        or qualified in TENSORS
+                        or (name in MARKERS and qualified == f"{MODULE}.{name}")
+                    ):
+                        return found
+            scope = scope.outer
+        return None
 
     def _qualified(self, qualified: str) -> Meaning:
         """Returns what a name of another module stands for: what the stub beside this one says, else the name."""
@@ -261,7 +286,7 @@ class Names:
             return qualified
         if isinstance(binding, Imported) and binding.qualified == qualified:
             return qualified
-        return Names(_top(tree), self.files.around(tree), {}, self.depth + 1)._bound(name, binding)
+        return Names(_top(tree), self.files.around(tree), {}, self.depth + 1, self.opened)._bound(name, binding)
 
     def _kind(self, bound: cst.BaseExpression | None) -> Kind:
         match bound:
