@@ -15,7 +15,7 @@ _TOKEN: Final = re.compile(
       (?P<comment>\#[^\r\n]*)
     | (?P<joined>\\(?:\r\n?|\n))
     | (?P<line>\r\n?|\n)
-    | (?P<long>(?P<prefix>[bBuUrRfFtT]{0,2})(?:\'\'\'|\"\"\"))
+    | (?P<long>[bBuUrRfFtT]{0,2}(?:\'\'\'|\"\"\"))
     | (?P<string>[bBuUrRfFtT]{0,2}(?:'(?:[^\\'\r\n]|\\.)*'|"(?:[^\\"\r\n]|\\.)*"))
     | (?P<open>[(\[{])
     | (?P<close>[)\]}])
@@ -29,7 +29,7 @@ _TOKEN: Final = re.compile(
 _ENDS: Final = {quote: re.compile(rf"(?:[^\\]|\\.)*?{quote}", re.DOTALL) for quote in ("'''", '"""')}
 _BLANK: Final = re.compile(r"[^\S\r\n]+|\f")
 _SIGNS: Final = re.compile(r"[-+*/%@&|^~<>=.]")
-_FORMATTED: Final = re.compile(r"""(?<!\w)[rR]?[fFtT][rR]?['"]""")
+_FORMATTED: Final = re.compile(r"""[rR]?[fFtT][rR]?['"]""")
 _MANY: Final = 2000  # operators in a string, where the ends of strings are in doubt
 _NESTING: Final = {"not", "or", "and", "if", "else", "lambda", "await", "for", "in", "is", "yield", "async"}
 _KEPT: Final = {"lambda", "for"}  # a comma within what they head ends nothing
@@ -70,7 +70,7 @@ class _Scan:
         self._depth = self._brackets = self._pattern = self._at = 0
         self._pattern_line = False
         self._endless: set[str] = set()  # quotes that are opened and never closed
-        self._doubtful = _FORMATTED.search(text) is not None
+        self._doubtful = False  # whether the ends of strings are
 
     def run(self) -> Nesting:
         begins, position, text = True, 0, self._text
@@ -81,7 +81,7 @@ class _Scan:
                 break
             kind, word, start = token.lastgroup, token.group(), token.start()
             position = token.end()
-            if kind == "prefix":
+            if kind == "long":
                 kind, position = "string", self._long(word, position)
                 word = text[start:position]
             if begins and kind not in ("comment", "line"):
@@ -153,12 +153,16 @@ class _Scan:
             self._pattern = max(self._pattern, brackets)
 
     def _string(self, word: str) -> None:
-        """Counts what stands in a string.
+        """Counts what stands in a string: an f-string holds expressions.
 
-        An f-string holds expressions; and where there are some, which may hold quotes of their own, text that looks
-        like a string may be code.
+        Such an expression may hold the very quotes that this pass takes for the end of the f-string. Then a brace is
+        left open; and from there on what looks like a string may be code.
         """
-        if not self._doubtful:
+        formatted = _FORMATTED.match(word) is not None
+        if formatted:
+            braces = word.replace("{{", "").replace("}}", "")
+            self._doubtful = self._doubtful or braces.count("{") != braces.count("}")
+        if not formatted and not self._doubtful:
             return
         inner = deepest = 0
         for sign in word:
@@ -170,7 +174,7 @@ class _Scan:
         open_ = len(self._levels) - 1 + deepest
         self._brackets = max(self._brackets, open_)
         self._depth = max(self._depth, self._sum + self._base + open_)
-        if len(word) > _MANY and len(_SIGNS.findall(word)) > _MANY:
+        if self._doubtful and len(word) > _MANY and len(_SIGNS.findall(word)) > _MANY:
             self._depth = max(self._depth, _MANY)
 
 
