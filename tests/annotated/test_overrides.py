@@ -206,3 +206,9 @@ def test_a_spec_that_was_put_on_the_base_is_carried_over() -> None:
     found, told = spec(Over())
     assert found == written("def forward(self, x: Tensor[B, D]): where B < 3")
     assert len(told) == 1
+
+
+def test_who_needs_the_lost_spec_is_told_why_it_is_lost() -> None:
+    with pytest.raises(sd.ShapeError, match="it overrides one of `Base`, and lacks `x`") as caught:
+        sd.compile(Renamed())
+    assert caught.value.code == "unknown-spec"
