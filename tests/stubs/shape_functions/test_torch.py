@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from shapedsl.ir import Apply, Const, Ellipsis, Static, Var, Variadic
 from ..corpus import torch_stubs
 from .operators import FOUND, Operator, T, shape_of
 
+ROOT = Path(__file__).parents[3]
 SAMPLES = 4
 SIZES = (1, 2, 3, 4, 5, 6, 8, 9, 12)
 Sizes = Mapping[str, Any]
@@ -140,6 +142,15 @@ def test_every_function_is_compared(functions: ShapeFunctions) -> None:
     inner = {"_pad_shape", "replace_axis_extent", "unfold_checked_shape"}
     assert set(functions.names) - {operator.function for operator in FOUND} == inner
     assert len({operator.name.split()[0] for operator in FOUND}) >= 140
+
+
+def test_the_page_gives_these_figures(functions: ShapeFunctions) -> None:
+    page = " ".join((ROOT / "docs" / "stub-corpus.md").read_text(encoding="utf-8").split())
+    called = len({operator.name.split()[0] for operator in FOUND})
+    held = sum(operator.symbolic for operator in FOUND)
+    assert f"All {len(functions.names)} functions" in page
+    assert f"for {called} operators under {len(FOUND)} sets of arguments" in page
+    assert f"For {held} of the {len(FOUND)} there is also a result for variables" in page
 
 
 @pytest.mark.parametrize(
