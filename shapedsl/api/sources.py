@@ -225,8 +225,12 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | TorchModule | No
     if given is not None:
         return given if carried is None else _unified(given, carried.signature, Report())
     if carried is None:
+        from .overrides import overridden
+
+        over = overridden(target, _own, Report())
+        why = "" if over is None else f": it overrides one of `{over.owner}`, and {over.differs}"
         library = "; the library has one: `spec=sd.stub_for(…)`" if is_known(target) else ""
-        raise _error("unknown-spec", f"`{_name(target)}` has no spec", f"annotate it, or pass `spec=`{library}")
+        raise _error("unknown-spec", f"`{_name(target)}` has no spec{why}", f"annotate it, or pass `spec=`{library}")
     return carried
 
 
