@@ -29,7 +29,13 @@ from ..golden import markdown
 
 ROOT = Path(__file__).parents[2]
 _TEXTS = {"L", "Literal", "Annotated", "Shape"}  # the strings in their brackets name nothing
-PAGES = ("README.md", "docs/annotations.md", "docs/checking.md", "docs/stubs.md")
+PAGES = (
+    "README.md",
+    "docs/annotations.md",
+    "docs/checking.md",
+    "docs/stubs.md",
+    "docs/stub-library.md",
+)
 
 
 @dataclass(frozen=True)
