@@ -129,7 +129,7 @@ makes of it; a test reads the package and compares. Rewrite the page with `pytho
 - *with shapes*: an annotation names a type parameter for sizes, `Tensor[…]`, `Int`, `IntTuple` and their like, or is
   `Self` in a class of tensors. A test counts them once more from the tokens of the files alone.
 - *in full*: nothing that the stub says of shapes is missing in the spec. *In part*: a note says what is, and why.
-- *refused*: there is no spec, and a finding says why.
+- *refused*: there is no spec, and a finding says why: these are properties, which are never called.
 """
 
 _RETURNS = """\
