@@ -7,7 +7,7 @@ import sys
 
 from .measure import Row
 
-ALL = ("start", "tree", "stages", "deciding", "checking", "lowering", "annotating")
+ALL = ("start", "tree", "stages", "deciding", "checking", "lowering", "annotating", "stubs")
 
 
 def line(row: Row) -> str:

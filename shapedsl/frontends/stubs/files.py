@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...diagnostics import Report, Source
 from .bindings import names_of
 from .places import source_in
-from .scope import Binding, Scope
+from .scope import Binding, Imported, Scope
 from .tree import Tree, parse
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ class File:
     Attributes:
         tree: Its syntax tree.
         scope: The names of its top level.
+        stars: The modules of which it imports all names.
         classes: What annotations mean by its classes, as far as they were asked for.
     """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.scope = Scope(names_of(tree.module.body))
+        self.stars = [b.qualified for key, b in self.scope.names.items() if key[0] == "*" and isinstance(b, Imported)]
         self.classes: dict[cst.CSTNode, Any] = {}
         self._absolute: dict[str, str] = {}
         self._found: dict[str, tuple[File, Binding] | None] = {}

@@ -182,7 +182,7 @@ class Interpreter:
             case cst.Call():
                 return self._call(node)
             case _:
-                raise UninterpretedError(f"a {_words(type(node).__name__)} stands in no annotation")
+                raise UninterpretedError(f"{_words(type(node).__name__)} stands in no annotation")
 
     # ------------------------------------------------------------------------------- names
 
@@ -324,10 +324,24 @@ def unpacked(item: Any) -> Any:
 
 
 def _words(name: str) -> str:
-    """Returns a node's name in words: ``IfExp`` is an `if exp`."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+    """Returns what a message calls a node."""
+    return _CALLED.get(name, "an expression of this kind")
 
 
+_CALLED: Final = {
+    "IfExp": "an `if` expression",
+    "Lambda": "a lambda",
+    "Float": "a float",
+    "Imaginary": "a complex number",
+    "FormattedString": "an f-string",
+    "ListComp": "a comprehension",
+    "SetComp": "a comprehension",
+    "DictComp": "a comprehension",
+    "GeneratorExp": "a comprehension",
+    "NamedExpr": "an assignment",
+    "Await": "an `await`",
+    "Yield": "a `yield`",
+}
 _UNIONS: Final = (typing.Union, types.UnionType)
 _CONSTANTS: Final = {"None": None, "True": True, "False": False}
 _TORCH_TENSOR: Final = foreign("torch.Tensor")

@@ -46,7 +46,7 @@ def meaning_of(node: cst.BaseExpression, scope: Scope, file: File | None, depth:
         case cst.Name(value=name):
             located = scope.locate(name)
             if located is None:
-                return _starred(name, scope, file)
+                return _starred(name, file)
             binding, inner = located
             return (
                 _followed(binding.qualified, file) if isinstance(binding, Imported) else Meaning(binding, inner, file)
@@ -89,17 +89,12 @@ def _followed(qualified: str, file: File | None, steps: int = 0) -> Meaning | st
     return Meaning(binding, where.scope, where)
 
 
-def _starred(name: str, scope: Scope, file: File | None) -> Meaning | str | None:
+def _starred(name: str, file: File | None) -> Meaning | str | None:
     """Returns what a neighbor's ``import *`` binds."""
-    outermost = scope
-    while outermost.outer is not None:
-        outermost = outermost.outer
-    for key, binding in outermost.names.items():
-        if key.startswith("*") and isinstance(binding, Imported) and file is not None:
-            separator = "" if binding.qualified.endswith(".") else "."
-            qualified = f"{binding.qualified}{separator}{name}"
-            if file.find(qualified) is not None:
-                return _followed(qualified, file)
+    for module in () if file is None else file.stars:
+        qualified = f"{module}{'' if module.endswith('.') else '.'}{name}"
+        if file is not None and file.find(qualified) is not None:
+            return _followed(qualified, file)
     return None
 
 
