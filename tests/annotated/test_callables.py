@@ -57,6 +57,42 @@ def test_kinds_and_defaults_are_pythons() -> None:
     ]
 
 
+class Bound:
+    @shapes("dim B in [1, 64]", where="B < 32")
+    def forward(self, x: object) -> None: ...
+
+    @shapes("dim B in [1, 64]", where="B < 32")
+    def __call__(self, x: object) -> None: ...
+
+    @classmethod
+    @shapes("dim B in [1, 64]", where="B < 32")
+    def make(cls, x: object) -> None: ...
+
+    def named_parameters(self) -> None:
+        """What tells a module from other objects."""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Bound,
+        Bound.forward,
+        Bound(),
+        Bound().forward,
+        Bound().__call__,
+        Bound.make,
+        Bound().make,
+        vars(Bound)["make"],
+        functools.partial(Bound().forward),
+        passing(Bound().forward),
+    ],
+)
+def test_facts_of_a_bound_method_count_once(target: object) -> None:
+    facts = known(target).facts
+    assert facts is not None
+    assert (facts.clauses, facts.wheres) == (["dim B in [1, 64]"], ["B < 32"])
+
+
 class _Callable:
     def __call__(self, x: object) -> None: ...
 

@@ -272,3 +272,24 @@ def test_types_that_the_class_decorator_gives_stand_there() -> None:
 @shapes(x="B, 3")
 class Disagrees:
     def forward(self, x: Tensor[B, 4]) -> None: ...
+
+
+class Said:
+    """What stands for a module, with declarations over its own forward."""
+
+    @shapes("dim B in [1, 64] hint 8", hints={"D": 2})
+    def forward(self, x: Tensor[B, D]) -> Tensor[B]: ...
+
+    def named_parameters(self) -> None:
+        """What tells a module from other objects."""
+
+
+@pytest.mark.parametrize("target", [Said, Said(), Said.forward, Said().forward])
+def test_an_object_and_its_class_have_one_spec(target: Callable[..., Any]) -> None:
+    text = """
+class Said:
+    def forward(self, x: Tensor[B, D]) -> Tensor[B]:
+        dim B in [1, 64] hint 8
+        dim D hint 2
+"""
+    assert annotated(target) == written(text)["forward"]

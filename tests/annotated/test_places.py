@@ -108,6 +108,16 @@ def test_text_that_stands_in_the_file_is_shown_there() -> None:
     assert places.function("decorated").position(0) == (FIRST + 7, len("def ") + 1)
 
 
+def test_a_parameters_name_is_shown_where_it_stands_though_it_is_annotated() -> None:
+    places = Places(decorated)
+    for name, row, column in (("x", 8, 5), ("args", 9, 6), ("w", 10, 5), ("kwargs", 11, 7)):
+        source = places.parameter(name, name)
+        assert (source.position(0), source.line(FIRST + row)[column - 1 :][: len(name)]) == (
+            (FIRST + row, column),
+            name,
+        )
+
+
 def test_text_that_was_put_together_is_shown_under_its_line() -> None:
     source = Places(decorated).parameter("x", "B, 2 * D")
     assert source.position(3) == (FIRST + 8, 4)

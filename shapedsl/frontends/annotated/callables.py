@@ -80,7 +80,8 @@ def unwrap(target: Any) -> tuple[RawCallable, types.FunctionType] | None:
         return None
     facts: Facts | None = None
     for link in reversed(chain):
-        said = facts_of(link)
+        # a bound method shows its function's attributes as its own: they were said once
+        said = None if isinstance(link, types.MethodType) else facts_of(link)
         facts = (said or facts) if said is None or facts is None else said.over(facts)
     bound = {name for link in chain for name in getattr(link, "keywords", None) or ()}  # by partials
     parameters = [

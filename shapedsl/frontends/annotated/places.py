@@ -269,7 +269,9 @@ class Places(_Definition):
             rows = node.args
             for argument in (*rows.posonlyargs, *rows.args, *rows.kwonlyargs, rows.vararg, rows.kwarg):
                 if argument is not None and argument.arg == name:
-                    yield argument.annotation or argument
+                    if argument.annotation is not None:
+                        yield argument.annotation
+                    yield argument  # its name stands before that
 
     def _returns(self) -> Iterator[ast.AST]:
         for node in self._definitions():
