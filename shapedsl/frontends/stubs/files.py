@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...diagnostics import Report, Source
 from .bindings import names_of
 from .places import source_in
+from .reading import package_of
 from .scope import Binding, Imported, Scope
 from .tree import Tree, parse
 
@@ -123,23 +124,6 @@ def _speaks(path: Path, changed: int, depth: int = 0) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
-def package_of(path: Path) -> tuple[str, ...]:
-    """Returns the names of the packages that a file lies in, the outermost first."""
-    found: list[str] = []
-    for folder in path.parents:
-        if not any((folder / f"__init__{suffix}").is_file() for suffix in (".pyi", ".py")):
-            break
-        found.insert(0, folder.name)
-    return tuple(found)
-
-
-def module_of(path: Path) -> list[str]:
-    """Returns the parts of a file's module name, as far as the packages around it tell."""
-    package = list(package_of(path.absolute()))
-    return package if path.stem == "__init__" else [*package, path.stem]
-
-
 def _existing(name: str) -> Path | None:
     try:
         path = Path(name).absolute()
@@ -164,4 +148,4 @@ def _read(path: Path, changed: int) -> File | None:
     return None if tree is None else File(tree)
 
 
-__all__ = ["File", "module_of", "package_of"]
+__all__ = ["File"]

@@ -6,11 +6,11 @@ import codecs
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from ...diagnostics import Report, Source
-from .files import module_of
 
 _BOM: Final = codecs.BOM_UTF8
 _COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
@@ -61,7 +61,7 @@ def modules_in(folder: Path) -> Iterator[tuple[Path, str]]:
 
     A stub takes the place of the module beside it. Names begin below the folder, or, if that is a package, with its own.
     """
-    above = module_of(folder / "__init__.py") if _is_package(folder) else []
+    above = _module_of(folder / "__init__.py") if _is_package(folder) else []
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
         here = [*above, *Path(root).relative_to(folder).parts]
@@ -77,7 +77,24 @@ def _is_package(folder: Path) -> bool:
 
 def module_name(path: Path) -> str:
     """Returns the dotted name of a file's module, as far as the packages around it tell."""
-    return ".".join(module_of(path))
+    return ".".join(_module_of(path))
 
 
-__all__ = ["decode", "module_name", "modules_in"]
+@lru_cache(maxsize=4096)
+def package_of(path: Path) -> tuple[str, ...]:
+    """Returns the names of the packages that a file lies in, the outermost first."""
+    found: list[str] = []
+    for folder in path.parents:
+        if not any((folder / f"__init__{suffix}").is_file() for suffix in (".pyi", ".py")):
+            break
+        found.insert(0, folder.name)
+    return tuple(found)
+
+
+def _module_of(path: Path) -> list[str]:
+    """Returns the parts of a file's module name, as far as the packages around it tell."""
+    package = list(package_of(path.absolute()))
+    return package if path.stem == "__init__" else [*package, path.stem]
+
+
+__all__ = ["decode", "module_name", "modules_in", "package_of"]

@@ -100,11 +100,12 @@ def parse(source: Source, report: Report) -> Tree | None:
     try:
         import libcst as cst
     except ImportError:
-        report.error(
-            "missing-extra",
-            "reading stubs needs libcst, which is not installed",
-            help="pip install 'shapedsl[stubs]'",
-        )
+        if all(found.code != "missing-extra" for found in report):  # said once, however many files are read
+            report.error(
+                "missing-extra",
+                "reading stubs needs libcst, which is not installed",
+                help="pip install 'shapedsl[stubs]'",
+            )
         return None
     text = _FEED.sub(lambda found: found[0].replace("\f", "\n"), source.text)
     reason = _too_deep(text)
