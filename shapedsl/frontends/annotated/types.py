@@ -90,7 +90,8 @@ class TypeReader(LeafReader):
             return self._form(annotation)
         if annotation is None or annotation is types.NoneType:
             return NoneType()
-        if isinstance(annotation, FieldClass):
+        # until 3.11 a generic alias of such a class says that it is one
+        if isinstance(annotation, FieldClass) and type(annotation) is not types.GenericAlias:
             return self._fields(annotation, annotation)
         if is_self(annotation):
             return self._self()
@@ -200,7 +201,7 @@ class TypeReader(LeafReader):
             return _sequence("tuple", [self.read(argument) for argument in arguments], Rest.NONE)
         if name in _LISTS and arguments:
             return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
-        if is_alias(origin) or (arguments and _has_fields(origin)):
+        if is_alias(origin) or _has_fields(origin):
             return self._with(origin, arguments)
         if origin is None and isinstance(annotation, type):  # on 3.10 dict[str, int] is one too
             return self._class(annotation)

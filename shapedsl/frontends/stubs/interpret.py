@@ -132,7 +132,9 @@ class Interpreter:
         self._depth += 1
         try:
             return self._value(node)
-        except (TypeError, ZeroDivisionError, OverflowError) as error:  # as Python would raise, too
+        except (UninterpretedError, RecursionError):
+            raise
+        except Exception as error:  # what `typing` and the objects of the surface raise where Python would, too
             raise UninterpretedError(str(error)) from None
         finally:
             self._depth -= 1

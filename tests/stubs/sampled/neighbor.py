@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as L
 from typing import TypedDict
 
 from shapedsl import Tensor as Tensor
@@ -14,7 +15,7 @@ Hidden = Tensor[B, D]
 @dataclass
 class Output:
     hidden: Hidden
-    extra: Tensor["2*B"] | None = None
+    extra: Tensor[L["2*B"]] | None = None
 
 
 class Keys(TypedDict, total=False):

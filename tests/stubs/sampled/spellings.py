@@ -1,13 +1,26 @@
 """Every way to write an annotation, evaluated when the module is imported."""
 # These annotations are for run time: most of them no type checker would pass.
 # mypy: ignore-errors
-# ruff: noqa
+# ruff: noqa: F401, F821, I001, SIM300, UP006, UP007, UP013, UP014, UP035, UP045
 
 import functools
 import typing as t
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass
-from typing import Annotated, Any, ClassVar, List, Literal as L, NamedTuple, NewType, Optional, Tuple, TypedDict, Union, overload
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    List,
+    Literal as L,
+    NamedTuple,
+    NewType,
+    Optional,
+    Tuple,
+    TypedDict,
+    Union,
+    overload,
+)
 
 from typing_extensions import NotRequired, ReadOnly, Required, Self, TypeAliasType, TypeVar, TypeVarTuple, Unpack
 
@@ -108,7 +121,9 @@ def splat(x: Tensor[B]): ...
 def numbers(x: Tensor[B, 3, SIZE, TWICE, -1 + B, 2 * B // 3 % 5, B**2], n: Scalar[N], m: Scalar = 0): ...
 
 
-def items(a: Tensor["B, D"], b: Tensor[B, ...], c: Tensor[None, "_"], d: Tensor[()], e: Tensor[*batch, D], f: Tensor): ...
+def items(
+    a: Tensor["B, D"], b: Tensor[B, ...], c: Tensor[None, "_"], d: Tensor[()], e: Tensor[L["*batch"], D], f: Tensor
+): ...
 
 
 def literals(a: Tensor[B, L["2*B+1"], L[3], L["_"]], b: Tensor[L["*batch, D, 2*D"]], c: Tensor[L["B", "D"]]): ...
