@@ -91,7 +91,7 @@ class TypeReader(LeafReader):
         if annotation is None or annotation is types.NoneType:
             return NoneType()
         # until 3.11 a generic alias of such a class says that it is one
-        if isinstance(annotation, FieldClass) and type(annotation) is not types.GenericAlias:
+        if isinstance(annotation, FieldClass) and typing.get_origin(annotation) is None:
             return self._fields(annotation, annotation)
         if is_self(annotation):
             return self._self()
