@@ -17,18 +17,19 @@ overloads that are not about such an object::
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, cast
+from types import FunctionType, MethodType
+from typing import Any, Final
 
 from .. import pipeline
 from ..assets import asset
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..ir import AnyType, OptionalType, Param, Signature, Type, VariableKind
 from ..ir.write import write_signature
+from .objects import attribute, inside, misfit
 from .spec import Spec, is_tensor, warn
 
 _FOLDER: Final = "stubs"
@@ -80,6 +81,7 @@ def stub_for(
 
     Raises:
         ShapeError: ``unknown-spec``: the entry has nothing called ``name``; or the example fits none of its specs.
+        TypeError: ``name`` is no str, ``args`` no tuple; or the example call lacks a parameter or has one too many.
 
     Warns:
         ShapeWarning: ``unknown-spec``: there is an entry, but it does not describe this object, and why.
@@ -91,6 +93,10 @@ def stub_for(
             def forward(self, input: Tensor[B, 4, T]) -> Tensor[B, 6, T - 2]:
                 where T >= 3
     """
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"name is a str such as 'forward@2', not {type(name).__qualname__}")
+    if not isinstance(args, (tuple, list, type(None))):
+        raise TypeError(f"args is a tuple of a call's arguments, not {type(args).__qualname__}: write `args=(x,)`")
     method, _, index = (name or "forward").partition("@")
     found = _specs(target, method)
     if found is None:
@@ -109,8 +115,7 @@ def stub_for(
 def is_known(target: Any) -> bool:
     """Returns whether the library has an entry for ``target``, whatever it says of it."""
     try:
-        classes = (target if isinstance(target, type) else type(target)).__mro__
-        stubs = ((each, _stub(each.__module__)) for each in classes)
+        stubs = ((each, _stub(each.__module__)) for each in _class(target).__mro__)
         return any(stub is not None and f"{each.__qualname__}.forward" in stub.signatures for each, stub in stubs)
     except ShapeError:  # what reads stubs is not installed
         return False
@@ -118,22 +123,21 @@ def is_known(target: Any) -> bool:
 
 def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
     """Returns the name of the entry of ``target``, and its specs that are about such an object."""
-    owner = getattr(target, "__self__", None)
-    if owner is not None and hasattr(target, "__func__"):  # a method
-        return _specs(owner, target.__name__)
-    if not isinstance(target, type) and hasattr(target, "__qualname__"):  # a function
+    if type(target) is MethodType:
+        return _specs(target.__self__, target.__name__)
+    if type(target) is FunctionType:
         stub, full = _stub(str(target.__module__)), f"{target.__module__}.{target.__qualname__}"
         signatures = () if stub is None else stub.signatures.get(target.__qualname__, ())
         return (full, [_spec(each, full) for each in signatures]) if signatures else None
-    cls: type[Any] = target if isinstance(target, type) else type(target)
+    cls = _class(target)
     for base in cls.__mro__:
         stub = _stub(base.__module__)
         signatures = () if stub is None else stub.signatures.get(f"{base.__qualname__}.{method}", ())
         if stub is None or not signatures:
             continue
         full = f"{base.__module__}.{base.__qualname__}"
-        reason = _overridden(cls, base, method, signatures) or _other(target, stub.literals.get(base.__qualname__, {}))
-        values = {} if isinstance(target, type) else dict(_values(target, signatures))
+        reason = misfit(target, base, method, signatures, stub.literals.get(base.__qualname__, {}))
+        values = {} if cls is target else dict(_values(target, signatures))
         about = [] if reason is not None else list(_about(signatures, values))
         if about:
             return full, [_spec(each, f"{full}.{method}") for each in about]
@@ -143,6 +147,12 @@ def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
         warn(report)
         return None
     return None
+
+
+def _class(target: Any) -> type[Any]:
+    """Returns a class itself, or the class of an object, which is not asked: it may raise."""
+    cls: type[Any] = type(target)
+    return target if issubclass(cls, type) else cls
 
 
 def _about(signatures: Sequence[Signature], values: Mapping[str, int]) -> Iterator[Signature]:
@@ -175,81 +185,9 @@ def _values(target: Any, signatures: Sequence[Signature]) -> Iterator[tuple[str,
     for name in sorted(consts):
         value = attribute(target, name)
         if value is None:
-            value = attribute(getattr(target, "config", None), name)
+            value = attribute(inside(target, "config"), name)
         if value is not None:
             yield name, value
-
-
-def attribute(target: object, path: str) -> int | None:
-    """Returns the int that ``path`` leads to, from ``target``: a bool is 0 or 1; None if there is none.
-
-    Args:
-        target: An object.
-        path: The name of an attribute. Where there is none of this name, an underscore parts an attribute from what is
-            inside it: ``self_attn_embed_dim`` is ``self_attn.embed_dim``, ``kernel_size_0`` the first item of
-            ``kernel_size``, and ``layers_len`` the length of ``layers``.
-    """
-    if target is None:
-        return None
-    value = _inside(target, path)
-    if isinstance(value, int):
-        return int(value)
-    if value is not None:
-        return None
-    for i in range(len(path) - 1, 0, -1):  # the longest attribute first
-        if path[i] == "_":
-            inner = _inside(target, path[:i])
-            if inner is not None and not isinstance(inner, int):
-                found = attribute(inner, path[i + 1 :])
-                if found is not None:
-                    return found
-    return None
-
-
-def _inside(target: object, name: str) -> object:
-    """Returns an attribute, an item of a sequence, or its length; None if there is none."""
-    if name.isdigit() and isinstance(target, (tuple, list)):
-        items = cast("Sequence[object]", target)
-        return items[int(name)] if int(name) < len(items) else None
-    if name == "len" and hasattr(type(target), "__len__"):
-        return len(target)  # type: ignore[arg-type]
-    try:
-        value: object = getattr(target, name, None)
-    except Exception:  # a property may compute, and fail
-        return None
-    return value
-
-
-# ----------------------------------------------------------------------------- which objects
-
-
-def _overridden(cls: type[Any], base: type[Any], method: str, signatures: Sequence[Signature]) -> str | None:
-    """Returns why a subclass's own method is not what the entry describes; None if it is, or there is none."""
-    own: Callable[..., Any] | None = getattr(cls, method, None)
-    if own is None or own is getattr(base, method, None):
-        return None
-    try:
-        rows = inspect.signature(own).parameters
-    except (TypeError, ValueError):
-        return f"`{cls.__qualname__}` overrides `{method}`"
-    if any(row.kind is row.VAR_KEYWORD for row in rows.values()):
-        return None
-    lacking = [param.name for param in signatures[0].params if param.name not in rows]
-    if lacking:
-        return f"`{cls.__qualname__}.{method}` has no parameter `{lacking[0]}`"
-    return None
-
-
-def _other(target: Any, literals: Mapping[str, tuple[Any, ...]]) -> str | None:
-    """Returns which attribute has a value that the entry is not about; None if none has."""
-    if isinstance(target, type):
-        return None
-    for name, values in literals.items():
-        value = getattr(target, name, None)
-        if value not in values:
-            known = " or ".join(map(repr, values))
-            return f"its `{name}` is {value!r}, not {known}"
-    return None
 
 
 # ------------------------------------------------------------------------------ which overload
@@ -367,4 +305,4 @@ def _line(signature: Signature) -> str:
     return f"    {text}" + (f"  # {signature.doc}" if signature.doc else "")
 
 
-__all__ = ["Listed", "attribute", "is_known", "listed_text", "listing", "stub_for"]
+__all__ = ["Listed", "is_known", "listed_text", "listing", "stub_for"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -9,13 +11,15 @@ from typing import Any
 import pytest
 
 import shapedsl as sd
-from shapedsl.api.library import attribute, listed_text, listing
+from shapedsl.api.library import listed_text, listing
+from shapedsl.api.objects import attribute
 from shapedsl.assets import asset
 from shapedsl.ir import VariableKind
 
 torch = pytest.importorskip("torch", reason="the library describes modules of torch")
 nn = torch.nn
 Linear: Any = nn.Linear
+Conv1d: Any = nn.Conv1d
 
 
 def text(target: Any, *args: Any, **kwargs: Any) -> str:
@@ -40,6 +44,9 @@ def test_an_attribute_is_found_by_its_name_or_by_its_path() -> None:
             "deep_kernel_len",
             "deep_kernel_2",
             "name",
+            "name_is_x",
+            "name_is_y",
+            "size_is_x",
         )
     }
     assert found == {
@@ -51,6 +58,9 @@ def test_an_attribute_is_found_by_its_name_or_by_its_path() -> None:
         "deep_kernel_len": 2,
         "deep_kernel_2": None,
         "name": None,
+        "name_is_x": 1,
+        "name_is_y": 0,
+        "size_is_x": None,
     }
 
 
@@ -122,6 +132,105 @@ def test_a_subclass_with_other_parameters_has_none_and_it_is_said_why() -> None:
 
     with pytest.warns(sd.ShapeWarning, match=r"Other\.forward` has no parameter `input`"):
         assert sd.stub_for(Other(6, 5)) is None
+
+
+class Scaled(Linear):  # type: ignore[misc]
+    def forward(self, input: Any, scale: float) -> Any:
+        return super().forward(input) * scale
+
+
+class Swapped(Linear):  # type: ignore[misc]
+    def forward(self, scale: float = 1.0, input: Any = None) -> Any:
+        return super().forward(input) * scale
+
+
+class Keywords(Linear):  # type: ignore[misc]
+    def forward(self, **named: Any) -> Any:
+        return super().forward(**named)
+
+
+class Nothing(Linear):  # type: ignore[misc]
+    forward = None
+
+
+class Handed(Linear):  # type: ignore[misc]
+    def forward(self, *args: Any, **named: Any) -> Any:
+        return super().forward(*args, **named)
+
+
+class More(Linear):  # type: ignore[misc]
+    def forward(self, input: Any, scale: float = 1.0) -> Any:
+        return super().forward(input) * scale
+
+
+@pytest.mark.parametrize(
+    ("cls", "why"),
+    [
+        (Scaled, "`Scaled.forward` needs a parameter `scale`"),
+        (Swapped, "`Swapped.forward` takes `scale` in the place of `input`"),
+        (Keywords, "`Keywords.forward` has no parameter `input`"),
+        (Nothing, "`Nothing.forward` is no method"),
+    ],
+)
+def test_a_subclass_that_takes_other_calls_has_none_and_it_is_said_why(cls: Any, why: str) -> None:
+    with pytest.warns(sd.ShapeWarning, match=re.escape(why)):
+        assert sd.stub_for(cls(6, 5)) is None
+
+
+@pytest.mark.parametrize("cls", [Handed, More])
+def test_a_subclass_that_takes_the_same_calls_has_the_entry(cls: Any) -> None:
+    assert text(cls(6, 5)) == text(nn.Linear(6, 5))
+
+
+def test_a_forward_of_the_object_itself_is_looked_at() -> None:
+    other, hooked = nn.Linear(6, 5), nn.Linear(6, 5)
+    other.forward = lambda x: x
+    with pytest.warns(sd.ShapeWarning, match="its own `forward` has no parameter `input`"):
+        assert sd.stub_for(other) is None
+    original = hooked.forward
+
+    @functools.wraps(original)
+    def forward(*args: Any, **named: Any) -> Any:
+        return original(*args, **named)
+
+    hooked.forward = forward
+    assert text(hooked) == text(nn.Linear(6, 5))
+
+
+def test_a_lazy_module_has_sizes_once_it_ran() -> None:
+    layer = nn.LazyConv1d(5, 3)
+    with pytest.warns(sd.ShapeWarning, match="it is lazy: run it once"):
+        assert sd.stub_for(layer) is None
+    layer(torch.ones(2, 4, 9))
+    assert "input: Tensor[B, 4, T]" in text(layer)
+
+
+def test_who_answers_nothing_has_none() -> None:
+    class Silent:
+        def __getattribute__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    assert sd.stub_for(Silent()) is None
+    assert sd.stub_for(None) is None
+    assert sd.stub_for(iter(())) is None
+
+    class Secret(Conv1d):  # type: ignore[misc]
+        @property
+        def padding_mode(self) -> str:
+            raise RuntimeError
+
+        @padding_mode.setter
+        def padding_mode(self, value: str) -> None: ...
+
+    with pytest.warns(sd.ShapeWarning, match="its `padding_mode` is None"):
+        assert sd.stub_for(Secret(4, 6, 3)) is None
+
+
+def test_what_is_no_name_and_no_call_is_refused() -> None:
+    with pytest.raises(TypeError, match="name is a str"):
+        sd.stub_for(nn.Linear(6, 5), 2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"write `args=\(x,\)`"):
+        sd.stub_for(nn.Linear(6, 5), args=torch.ones(2, 6))
 
 
 def test_an_object_that_the_entry_is_not_about_has_none_and_it_is_said_why() -> None:
