@@ -266,9 +266,9 @@ def of_call(name: str, node: cst.Call, interpreter: Interpreter) -> Any:
         value = args[1] if len(args) > 1 else keywords.get("value")
         if value is None:
             return None
-        params = interpreter.quietly(keywords["type_params"]) if "type_params" in keywords else ()
+        params: object = interpreter.quietly(keywords["type_params"]) if "type_params" in keywords else ()
         if isinstance(params, tuple) and params:
-            return (TypeAliasType(title, Late.of(value, interpreter), params),)
+            return (TypeAliasType(title, Late.of(value, interpreter), cast("tuple[object, ...]", params)),)
         return (interpreter.value(value),)
     makers: dict[str, Callable[[], Iterable[tuple[str, cst.BaseExpression]]]] = {
         "TypedDict": lambda: _pairs(args[1:2], keywords),

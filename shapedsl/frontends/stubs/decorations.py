@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import libcst as cst
 
@@ -98,7 +98,7 @@ class Decorations:
             if value is _UNREAD:
                 continue
             if argument.star == "**" and isinstance(value, dict):
-                for name, each in value.items():
+                for name, each in cast("dict[object, Any]", value).items():
                     self._keyword(said, str(name), each)
             elif argument.keyword is not None:
                 self._keyword(said, argument.keyword.value, value)
@@ -108,7 +108,7 @@ class Decorations:
 
     def _keyword(self, said: _Said, name: str, value: Any) -> None:
         if name == "params" and isinstance(value, dict):
-            said.params.update(value)
+            said.params.update(cast("dict[str, object]", value))
         elif name not in _OWN:
             said.params[name] = value
         elif name not in ("check", "attach", "params"):

@@ -117,7 +117,7 @@ def _speaks(path: Path, changed: int, depth: int = 0) -> bool:
     here = package_of(path)
     for found in _IMPORTS.finditer(text):
         dots, module = len(found[1]), found[2] or ""
-        base = here[: len(here) - dots + 1] if dots else []
+        base = here[: len(here) - dots + 1] if dots else ()
         other = _module_path(path, ".".join([*base, module]).strip("."))
         if other is not None and other != path and _speaks(other, _changed(other), depth + 1):
             return True

@@ -37,30 +37,31 @@ from .tree import NoExpressionError, parse_expression
 if TYPE_CHECKING:
     from .files import File
 
+_python: Any = operator  # whose functions have no types to speak of
 _BINARY: Final[dict[type[cst.CSTNode], Callable[[Any, Any], Any]]] = {
-    cst.Add: operator.add,
-    cst.Subtract: operator.sub,
-    cst.Multiply: operator.mul,
-    cst.FloorDivide: operator.floordiv,
-    cst.Divide: operator.truediv,
-    cst.Modulo: operator.mod,
-    cst.Power: operator.pow,
-    cst.BitAnd: operator.and_,
-    cst.BitOr: operator.or_,
-    cst.BitXor: operator.xor,
-    cst.LeftShift: operator.lshift,
-    cst.RightShift: operator.rshift,
-    cst.LessThan: operator.lt,
-    cst.LessThanEqual: operator.le,
-    cst.GreaterThan: operator.gt,
-    cst.GreaterThanEqual: operator.ge,
-    cst.Equal: operator.eq,
-    cst.NotEqual: operator.ne,
+    cst.Add: _python.add,
+    cst.Subtract: _python.sub,
+    cst.Multiply: _python.mul,
+    cst.FloorDivide: _python.floordiv,
+    cst.Divide: _python.truediv,
+    cst.Modulo: _python.mod,
+    cst.Power: _python.pow,
+    cst.BitAnd: _python.and_,
+    cst.BitOr: _python.or_,
+    cst.BitXor: _python.xor,
+    cst.LeftShift: _python.lshift,
+    cst.RightShift: _python.rshift,
+    cst.LessThan: _python.lt,
+    cst.LessThanEqual: _python.le,
+    cst.GreaterThan: _python.gt,
+    cst.GreaterThanEqual: _python.ge,
+    cst.Equal: _python.eq,
+    cst.NotEqual: _python.ne,
 }
 _UNARY: Final[dict[type[cst.CSTNode], Callable[[Any], Any]]] = {
-    cst.Plus: operator.pos,
-    cst.Minus: operator.neg,
-    cst.BitInvert: operator.invert,
+    cst.Plus: _python.pos,
+    cst.Minus: _python.neg,
+    cst.BitInvert: _python.invert,
 }
 _SIZED: Final = (Symbol, Predicate, int)
 _DEEPEST: Final = 60  # aliases in aliases, expressions in expressions
@@ -246,7 +247,7 @@ class Interpreter:
     def subscribed(self, base: Any, key: Any) -> Any:
         """Returns ``base[key]``, as `typing` makes it of types."""
         if base is typing.Optional or base is typing.Union:
-            members = key if isinstance(key, tuple) else (key,)
+            members: list[Any] = [*key] if type(key) is tuple else [key]
             return union([*members, None] if base is typing.Optional else members)
         if base is typing.Literal or isinstance(base, Form):
             return base[key]
@@ -257,8 +258,9 @@ class Interpreter:
         try:
             return base[key]
         except TypeError:
-            if base is typing.Annotated and isinstance(key, tuple) and len(key) > 1:
-                return SimpleNamespace(__origin__=key[0], __metadata__=key[1:])
+            parts: list[Any] = [*key] if type(key) is tuple else []
+            if base is typing.Annotated and len(parts) > 1:
+                return SimpleNamespace(__origin__=parts[0], __metadata__=tuple(parts[1:]))
             if isinstance(base, type) or not hasattr(base, "_name"):
                 raise
             return types.GenericAlias(base, key)  # typing is stricter than its readers, on 3.10 above all

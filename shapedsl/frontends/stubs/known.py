@@ -114,7 +114,7 @@ def star(module: str) -> Iterable[str]:
 def foreign(qualified: str, *bases: type) -> type:
     """Returns a class of which nothing is known but its name, and what it inherits."""
     module, _, name = qualified.rpartition(".")
-    body = {"__module__": module, "__class_getitem__": classmethod(types.GenericAlias)}
+    body: dict[str, Any] = {"__module__": module, "__class_getitem__": classmethod(types.GenericAlias)}
     return type(name, bases, body)
 
 

@@ -88,9 +88,8 @@ def _joined(run: Sequence[Overload]) -> list[Overload]:
         alternatives.append(Alternative("case", None, constraints, span=signature.span))
     constraints = tuple(common)
     if all(own):
-        either = Or(
-            tuple(And(tuple(c.predicate for c in each)) if len(each) > 1 else each[0].predicate for each in own)
-        )
+        predicates = [[c.predicate for c in each] for each in own]
+        either = Or(tuple(And(tuple(each)) if len(each) > 1 else each[0] for each in predicates))
         constraints += tuple(constraints_of(either, span=first.span))
     return [replace(run[0], signature=replace(first, constraints=constraints, alternatives=tuple(alternatives)))]
 
