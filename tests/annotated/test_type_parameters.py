@@ -179,3 +179,15 @@ def test_what_contains_itself() -> None:
 
     report = Report()
     assert read_callable(f, report) == written('def f(x: {"x": Tensor[B]}, y) -> None: ...')
+
+
+def test_a_size_that_is_not_given_is_not_known() -> None:
+    """Nor is twice that size: the parameter's name would be taken for one of the function's sizes."""
+
+    @shapes
+    def f(n: Tensor["N"], a: Pair[int], b: Pair["_"], c: Image[()], d: Nested[Any]) -> None: ...  # type: ignore[type-var]
+
+    assert annotated(f) == written(
+        "def f(n: Tensor[N], a: (Tensor[_], Tensor[_]), b: (Tensor[_], Tensor[_]), c: Tensor[3],"
+        " d: [(Tensor[_], Tensor[_]), ...]) -> None: ..."
+    )

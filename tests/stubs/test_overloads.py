@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import shapedsl as sd
 from shapedsl import pipeline
 from shapedsl.diagnostics import Report, Source
 from shapedsl.ir import Module
@@ -122,3 +125,16 @@ def test_a_property_is_told_of() -> None:
     (told,) = report
     assert told.code == "inexpressible"
     assert told.message.startswith("`A.size` is a property")
+
+
+def test_a_union_spoils_nothing_else(tmp_path: Path) -> None:
+    """Other people's annotations are no faults of theirs: what has no words is told, and the file is read."""
+    path = tmp_path / "lib.pyi"
+    path.write_text(
+        "from jaxtyping import Float\nfrom torch import Tensor\n"
+        'def f(x: Float[Tensor, "b"] | float, y: Float[Tensor, "b"]) -> Float[Tensor, "b"]: ...\n',
+        encoding="utf-8",
+    )
+    with pytest.warns(sd.ShapeWarning, match="only `T | None` is a union"):
+        specs = sd.from_stub(path)
+    assert specs["f"] == sd.loads("def f(x: _, y: floating[b]) -> floating[b]: ...")["f"]

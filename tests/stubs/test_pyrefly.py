@@ -200,6 +200,43 @@ EXACT = {
         "@overload\ndef f[B: IntVar, T: IntVar](x: Tensor[[B, T]]) -> Tensor[[B, T, 4]]: ...",
         "def f(x: Tensor[T]) -> Tensor[T, 4]: ...\ndef f@2(x: Tensor[B, T]) -> Tensor[B, T, 4]: ...",
     ),
+    "fields of a class with sizes": (
+        "from typing import NamedTuple, NotRequired, TypedDict\n"
+        "class State[B: IntVar, S: IntTuple](NamedTuple):\n    h: Tensor[[B, 2 * B]]\n    c: Tensor[[3, *S]]\n"
+        "class Keys[B: IntVar](TypedDict):\n    k: Tensor[[B]]\n    v: NotRequired[State[B + 1, [B]]]\n"
+        "def f[N: IntVar, B: IntVar](x: Tensor[[N]], s: State[N, []], t: Keys[B]) -> State[2, IntTuple]: ...",
+        "def f(x: Tensor[N], s: State(h: Tensor[N, 2 * N], c: Tensor[3]),"
+        " t: {'k': Tensor[B], 'v': State(h: Tensor[B + 1, 2 * (B + 1)], c: Tensor[3, B]) | None})"
+        " -> State(h: Tensor[2, 4], c: Tensor[3, ...]): ...",
+    ),
+    "a class with sizes that are not given": (
+        "from dataclasses import dataclass\n"
+        "@dataclass\nclass State[B: IntVar, S: IntTuple]:\n    h: Tensor[[B, 2 * B, 3]]\n    c: Tensor[S]\n"
+        "def f[B: IntVar, S: IntTuple](x: Tensor[[B]], y: Tensor[S], s: State, t: State[int], u: list[State]) -> None: ...",
+        "def f(x: Tensor[B], y: Tensor[*S], s: State(h: Tensor[_, _, 3], c: Tensor[...]),"
+        " t: State(h: Tensor[_, _, 3], c: Tensor[...]), u: [State(h: Tensor[_, _, 3], c: Tensor[...]), ...]) -> None: ...",
+    ),
+    "a class with sizes that are given to its base": (
+        "from dataclasses import dataclass\nN = IntVar('N')\nM = IntVar('M')\n"
+        "@dataclass\nclass Two(Generic[N, M]):\n    a: Tensor[[N, M]]\n"
+        "@dataclass\nclass One[K: IntVar](Two[K, 4]):\n    b: Tensor[[K]]\n"
+        "@dataclass\nclass None_(Two[3, 4]): ...\n"
+        "def f(x: Tensor[[N]], y: One[N + 1], z: None_) -> Tensor[[M]]: ...",
+        "def f(x: Tensor[N], y: One(a: Tensor[N + 1, 4], b: Tensor[N + 1]), z: None_(a: Tensor[3, 4])) -> Tensor[M]: ...",
+    ),
+    "what belongs to no object": (
+        "class Net[D: IntVar](nn.Module):\n"
+        "    @staticmethod\n    def s(x: Tensor[[D]]) -> Tensor[[D]]: ...\n"
+        "    @classmethod\n    def c(cls, x: Tensor[[D]]) -> Tensor[[D, 2]]: ...\n"
+        "    def m(self, x: 'Tensor[[D]]') -> 'Tensor[[D, 3]]': ...",
+        "def Net.s(x: Tensor[D]) -> Tensor[D]: ...\n"
+        "class Net:\n    def c(cls, x: Tensor[D]) -> Tensor[D, 2]: ...\n"
+        "    def m(self, x: Tensor[D]) -> Tensor[D, 3]:\n        const D = _",
+    ),
+    "all in quotes": (
+        "def f[N: IntVar](x: 'Tensor[[N, 2]]', n: 'Int[N]', s: 'list[Tensor[[N]]]') -> 'Tensor[[N]] | None': ...",
+        "def f(x: Tensor[N, 2], n: Scalar[N], s: [Tensor[N], ...]) -> Tensor[N] | None: ...",
+    ),
     "an assertion in a body": (
         "def f[N: IntVar](x: Tensor[[N]]) -> Tensor[[N]]:\n"
         "    shape_extensions.assert_shape(x.shape, (3,))\n    return x",
@@ -315,6 +352,34 @@ PARTIAL = {
         "def f[N: IntVar, K: IntVar](x: Tensor[N, K], y: Tensor[N], z: Tensor[[K]]) -> Tensor[[K]]: ...",
         "def f(x: Tensor, y: Tensor, z: Tensor[K]) -> Tensor[K]: ...",
         "`Tensor[N, K]` is not how Pyrefly 1.4 writes a shape, `Tensor[[…]]`",
+    ),
+    "a receiver with sizes": (
+        "class Up[A: IntVar](nn.Module):\n    def f(self: 'Up[3]', x: Tensor[[2]]) -> Tensor[[4]]: ...",
+        "class Up:\n    def f(self, x: Tensor[2]) -> Tensor[4]: ...",
+        "`'Up[3]'` is no tensor; what it says of `self` is not read",
+    ),
+    "an object with sizes": (
+        "class Up[A: IntVar](nn.Module):\n    def f[N: IntVar](self, x: Tensor[[N]], other: Up[A]) -> Up[A]: ...",
+        "class Up:\n    def f(self, x: Tensor[N], other: _): ...",
+        "`Up[A]` is no tensor",
+    ),
+    "a union by its name": (
+        "import typing\nfrom typing import Optional, Union\n"
+        "def f[N: IntVar](x: Union[Tensor[[N]], float], y: typing.Optional[Tensor[[N]] | float], z: Optional[Tensor[[N]]],"
+        " w: Union[None, Tensor[[N]]]) -> Union[Tensor[[N]], None, float]: ...",
+        "def f(x: _, y: _, z: Tensor[N] | None, w: Tensor[N] | None): ...",
+        "is one of several types, of which the language has only `T | None`",
+    ),
+    "an exponent": (
+        "def f[N: IntVar](x: Tensor[[N]]) -> Tensor[[2**N, N**-1, N**2, N]]: ...",
+        "def f(x: Tensor[N]) -> Tensor[_, _, N**2, N]: ...",
+        "the exponent is no constant >= 0",
+    ),
+    "a name that is not ASCII": (
+        "β = IntVar('β')\ndef f[ñ: IntVar, Σ: IntTuple, N: IntVar](x: Tensor[[ñ, N, β]], y: Tensor[Σ], n: Int[ñ])"
+        " -> Tensor[[N, ñ + 1]]: ...",
+        "def f(x: Tensor[_, N, _], y: Tensor, n: _) -> Tensor[N, _]: ...",
+        "is a name that the language cannot write, for it is not all ASCII",
     ),
     "what is no shape": (
         "def f[N: IntVar, F: Flag[bool]](x: Tensor[[N]]) -> Tensor[[N] if F else [N, N]]: ...",

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...diagnostics import Report
-from ...ir import Apply, Const, Dim, Size, Var, Variadic
+from ...ir import Apply, Const, Dim, Ellipsis, Size, Static, Var, Variadic
+from ...ir.walk import free_vars
 from ..text.limits import UnreadableError
 from ..text.sizes import apply
 
@@ -57,7 +58,7 @@ def bind(generic: Any, arguments: Sequence[object], outer: Arguments | None) -> 
 def fill_in(
     dims: Sequence[Dim], arguments: Arguments, read: Callable[[object], Sequence[Dim] | None], report: Report
 ) -> tuple[Dim, ...]:
-    """Returns ``dims`` with the names of parameters replaced; of a parameter that is no size they are kept.
+    """Returns ``dims`` with the names of parameters replaced; of one that stands for no size, nothing is said.
 
     Args:
         dims: As they stand in the alias or class.
@@ -66,17 +67,23 @@ def fill_in(
         report: Receives what has no value.
     """
     known: dict[str, Sequence[Dim]] = {}
+    unsaid: set[str] = set()
     for name, values in arguments.values.items():
         found = [read(value) for value in values]
-        if None not in found:
-            known[name] = [dim for each in found for dim in each or ()]
+        known[name] = [dim for each in found for dim in each or ()]
+        if None in found:  # a type, `Pair[int]`
+            unsaid.add(name)
     sizes: dict[str, Size] = {
         name: dims[0] for name, dims in known.items() if len(dims) == 1 and isinstance(dims[0], (Const, Var, Apply))
     }
     filled: list[Dim] = []
     for dim in dims:
-        if isinstance(dim, (Var, Variadic)) and dim.name in known:
+        if isinstance(dim, (Var, Variadic)) and dim.name in unsaid:
+            filled.append(Static(dim.span) if isinstance(dim, Var) else Ellipsis(dim.span))
+        elif isinstance(dim, (Var, Variadic)) and dim.name in known:
             filled += known[dim.name]
+        elif isinstance(dim, Apply) and any(name in known and name not in sizes for name in free_vars(dim)):
+            filled.append(Static(dim.span))  # of twice a size of which nothing is said, nothing is
         else:
             filled.append(_replaced(dim, sizes, report) if isinstance(dim, Apply) else dim)
     return tuple(filled)

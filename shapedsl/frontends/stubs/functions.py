@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from ...diagnostics import Report, Severity
+from ...diagnostics import Diagnostic, Report, Severity
 from ...ir import Module, ParamKind, Signature
 from ...surface.facts import Facts
 from ...surface.forms import Form
@@ -22,7 +22,7 @@ from .classes import of_definition
 from .decorations import Decorations
 from .files import File
 from .finding import Found, functions_of, is_property
-from .interpret import Interpreter, UninterpretedError
+from .interpret import Interpreter, TooMuchError, UninterpretedError
 from .overloads import Overload, joined
 from .places import DecoratedClass, StubPlaces
 from .pyrefly_functions import Dialect, dialect_of
@@ -100,7 +100,16 @@ class _Reader:
             return None
         function = self._function(found, self._report)
         raw = function.raw(self._shared(found))
-        return read_raw(raw, function.interpreter, function.places, self._report)
+        told = Report()
+        signature = read_raw(raw, function.interpreter, function.places, told)
+        for diagnostic in told:
+            if (
+                diagnostic.code == "unsupported-union"
+            ):  # no fault of the stub: what it says has no words in the language
+                diagnostic = replace(diagnostic, severity=Severity.WARNING)
+            if diagnostic.code != "unused-declaration" or not function.declares(diagnostic):
+                self._report.add(diagnostic)
+        return signature
 
     def _function(self, found: Found, report: Report) -> _Function:
         spoken = self._dialect is not None and self._dialect.mine(found)
@@ -164,6 +173,7 @@ class _Function:
         self._report = report
         self._dialect = dialect
         self._said_of_class = said_of_class
+        self._declared: Collection[str] = ()
         self.interpreter = (
             Interpreter(found.scope, file.source_of, file)
             if dialect is None
@@ -180,7 +190,9 @@ class _Function:
         )
         if self._dialect is not None:
             self._dialect.receiver(found, annotations)
+            before = frozenset[str]() if facts is None else frozenset(facts.consts)
             facts = self._dialect.facts(found, facts)
+            self._declared = facts.consts.keys() - before
         receiver = None
         first = parameters[0] if parameters else None
         if (
@@ -196,6 +208,10 @@ class _Function:
         return RawCallable(
             found.name, tuple(parameters), receiver, annotations, facts, shared=shared, owner=self._owner()
         )
+
+    def declares(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding is about a size that nobody declared but the dialect, for the class has it."""
+        return diagnostic.span is not None and diagnostic.span.text in self._declared
 
     def _owner(self) -> FieldClass | None:
         """Returns the class that ``Self`` means, if it has fields."""
@@ -229,7 +245,7 @@ class _Function:
         try:
             annotations[name] = self.interpreter.value(node)
         except UninterpretedError as error:
-            if self._speaks(node):
+            if isinstance(error, TooMuchError) or self._speaks(node):
                 self._report.warning(
                     "unresolved-annotation",
                     f"`{self._found.name}`: the annotation of {what} was not read; it is taken as static",

@@ -18,9 +18,10 @@ has no one value, it claims less, and a note says what and why. Nothing is made 
 
 from __future__ import annotations
 
+import types
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import libcst as cst
 
@@ -29,12 +30,14 @@ from ...ir import Dim, Ellipsis, Variadic
 from ...ir.write_sizes import write_dim
 from ...surface.forms import Form, Scalar, Tensor
 from ...surface.symbols import Symbol
+from ..annotated.fields import FieldClass
+from .classes import parameter
 from .interpret import Interpreter, UninterpretedError
 from .known import foreign
 from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name
 from .pyrefly_names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
 from .scope import Scope
-from .tree import Tree
+from .tree import NoExpressionError, Tree, parse_expression
 
 if TYPE_CHECKING:
     from .files import File
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
 _NOT_MINE: Final = object()
 _STATIC: Final = foreign("shape_extensions.Static")  # says nothing of shapes
 _DEEPEST: Final = 40
+_UNIONS: Final = frozenset(
+    f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Union", "Optional")
+)
 _MOST: Final = 20_000  # expressions in one function, those of aliases counted wherever they stand
 _FIELDED: Final = frozenset({"NamedTuple", "TypedDict", "dataclass"})
 _SAYING: Final = frozenset(
@@ -132,6 +138,8 @@ class PyreflyInterpreter(Interpreter):
                 return self._other(names).value(inner)
             case Alias(value=value, params=params, names=names) if names.depth < _DEEPEST:
                 return self._other(_filled(names, params, (), self.names)).value(value)
+            case Class(node=definition, names=names) if names.depth < _DEEPEST:
+                return self._of_fields(node, definition, names, ())
             case "typing.Self" | "typing_extensions.Self" if self._own is not None:
                 return self._own
             case str() as name if name.startswith(f"{MODULE}."):
@@ -151,6 +159,8 @@ class PyreflyInterpreter(Interpreter):
                 )
             case Kind.INDEX:
                 raise NotReadError(f"`{parameter.name}` is an index, which the language has no type for")
+            case Kind.FOREIGN:
+                raise NotReadError(f"`{parameter.name}` is {parameter.kind.value}")
             case Kind.FLAG | Kind.OTHER:
                 return _STATIC if isinstance(node, cst.Name) else _NOT_MINE
 
@@ -168,6 +178,9 @@ class PyreflyInterpreter(Interpreter):
             return self._of_marker(node, marker, items)
         if last_name(head) == "Unpack" and len(items) == 1:
             return self._of_unpack(items[0])
+        if self.names.qualified(head) in _UNIONS:
+            optional = (cst.Name("None"),) if last_name(head) == "Optional" else ()
+            return self._joined(node, [member for item in items for member in members(item)] + [*optional])
         match self.names.meaning(head):
             case Alias(value=value, params=params, names=names) if params is not None and names.depth < _DEEPEST:
                 return self._other(_filled(names, params, items, self.names)).value(value)
@@ -280,11 +293,77 @@ class PyreflyInterpreter(Interpreter):
                     return self._other(inner).value(base.value)
                 case _:
                     pass
-        raise NotReadError(f"`{code(node)}` is no tensor; its shapes are not read")
+        found = self._of_fields(node.value, definition, names, items)
+        if found is _NOT_MINE:
+            raise NotReadError(f"`{code(node)}` is no tensor; its shapes are not read")
+        return found
+
+    def _of_fields(
+        self, head: cst.BaseExpression, definition: cst.ClassDef, names: Names, items: Sequence[cst.BaseExpression]
+    ) -> Any:
+        """Reads a class with fields; of a size that is not given, as of all in a bare ``State``, nothing is said."""
+        found = Interpreter.value(self, head)
+        values: dict[str, object] = {}
+        if isinstance(found, FieldClass):
+            self._fill(definition, names, items, self.names, values)
+        if not values:
+            return _NOT_MINE
+        rows = tuple(parameter(name, "TypeVar") for name in values)
+        object.__setattr__(found, "__type_params__", rows)  # frozen, and known by what it is
+        return types.GenericAlias(cast("type", found), tuple(values.values()))
+
+    def _fill(
+        self,
+        definition: cst.ClassDef,
+        names: Names,
+        items: Sequence[cst.BaseExpression],
+        around: Names,
+        values: dict[str, object],
+    ) -> None:
+        """Adds what the type parameters of a class, and of those that it derives from, stand for, by name."""
+        given: dict[str, Given] = {}
+        rows = names.parameters(definition)
+        for index, row in enumerate(rows):
+            given[row.name] = Given(items[index], around) if index < len(items) else Given(cst.Name("Any"), names)
+        inner = names.within(names.scope, given, definition)
+        for index, row in enumerate(rows):
+            value = self._filled_in(row, inner, items[index] if index < len(items) else definition.name)
+            if row.name in values and repr(values[row.name]) != repr(value):
+                message = f"`{row.name}` is a parameter of several classes here; its sizes are not read"
+                self._unsaid(definition.name, message)
+                value = Symbol("...") if row.kind is Kind.SHAPE else Symbol("_")
+            values[row.name] = value
+        for base in definition.bases:
+            items = []
+            if isinstance(base.value, cst.Subscript):
+                items = [item.slice.value for item in base.value.slice if isinstance(item.slice, cst.Index)]
+            found = names.meaning(base.value.value if isinstance(base.value, cst.Subscript) else base.value)
+            if isinstance(found, Class) and inner.depth < _DEEPEST and id(found.node) not in inner.opened:
+                outer = found.names
+                outer = Names(outer.scope, outer.files, outer.given, inner.depth, inner.opened)
+                self._fill(found.node, outer, items, inner, values)
+
+    def _filled_in(self, row: Parameter, inner: Names, at: cst.CSTNode) -> object:
+        dims = Dims(inner, self._unsaid)
+        try:
+            match row.kind:
+                case Kind.SHAPE:
+                    shape = dims.shape(cst.Name(row.name))
+                    return Symbol("..." if shape is None else ", ".join(map(write_dim, shape)))
+                case Kind.OTHER:
+                    return self._other(inner).value(cst.Name(row.name))
+                case _:
+                    return Symbol(write_dim(dims.size(cst.Name(row.name))))
+        except NotReadError as error:
+            self._unsaid(at, f"{error}; what `{row.name}` stands for is not read")
+            return Symbol("..." if row.kind is Kind.SHAPE else "_")
 
     def _of_union(self, node: cst.BinaryOperation) -> Any:
         """Reads ``A | B``; static if shapes stand in one of several members beside None."""
-        rows = [(member, self.value(member)) for member in members(node)]
+        return self._joined(node, list(members(node)))
+
+    def _joined(self, node: cst.BaseExpression, members: Sequence[cst.BaseExpression]) -> Any:
+        rows = [(member, self.value(member)) for member in members]
         several = [part for _, value in rows for part in _flat(value) if part is not None and part is not type(None)]
         if len(several) > 1:
             if any(map(_speaks, several)):
@@ -354,10 +433,26 @@ def says_shapes(node: cst.CSTNode, names: Names, own: Form | None) -> bool:
             if isinstance(meaning, Class):
                 return _fields_say(meaning)
             return names.marker(node) in _SAYING
+        case cst.SimpleString() | cst.ConcatenatedString():
+            inner = unquoted(node)
+            return inner is not node and says_shapes(inner, names, own)
+        case cst.Subscript(value=head) if last_name(head) == "Literal":
+            return False
         case cst.Subscript(value=head, slice=items):
             return says_shapes(head, names, own) or any(says_shapes(item, names, own) for item in items)
         case _:
             return any(says_shapes(child, names, own) for child in node.children)
+
+
+def unquoted(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Returns the expression that stands in quotes; another node, or text that is none, as it is."""
+    if not isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
+        return node
+    text = node.evaluated_value
+    try:
+        return parse_expression(text) if isinstance(text, str) else node
+    except NoExpressionError:
+        return node
 
 
 def _fields_say(found: Class) -> bool:
@@ -383,4 +478,4 @@ def note(report: Report, tree: Tree, around: cst.CSTNode, node: cst.CSTNode, mes
     report.emit(Severity.NOTE, "inexpressible", message, at=at)
 
 
-__all__ = ["PyreflyInterpreter", "UninterpretedError", "note", "own_tensor", "says_shapes", "tensor_of"]
+__all__ = ["PyreflyInterpreter", "UninterpretedError", "note", "own_tensor", "says_shapes", "tensor_of", "unquoted"]

@@ -142,6 +142,8 @@ class Dims:
                 return (Variadic(name),)
             case Parameter(name=name, kind=Kind.SIZE | Kind.INT):
                 raise NotReadError(f"`{name}` is one size where a shape stands")
+            case Parameter(name=name, kind=Kind.FOREIGN as kind):
+                raise NotReadError(f"`{name}` is {kind.value}")
             case Given(node=inner, names=names):
                 return Dims(names, self._unsaid).shape(inner)
             case Alias(value=inner, names=names):
@@ -172,6 +174,8 @@ class Dims:
                 return Var(name)
             case Parameter(name=name, kind=Kind.MAYBE_INT):
                 raise NotReadError(f"`{name}` may be None")
+            case Parameter(name=name, kind=Kind.FOREIGN as kind):
+                raise NotReadError(f"`{name}` is {kind.value}")
             case Parameter(name=name, kind=kind):
                 raise NotReadError(f"`{name}` is {kind.value}, no size")
             case Given(node=inner, names=names):
@@ -299,6 +303,8 @@ def _applied(sign: str, *operands: Dim) -> Dim:
         divisor = sizes[1]
         if not isinstance(divisor, Const) or divisor.value == 0:
             raise NotReadError("the divisor may be 0, for all that the stub says")
+    if sign == "**" and not (isinstance(sizes[1], Const) and sizes[1].value >= 0):
+        raise NotReadError("the exponent is no constant >= 0")
     return Apply(operator_named(name), tuple(sizes))
 
 

@@ -1,7 +1,8 @@
 """The functions of a stub that speak Pyrefly's dialect: which these are, and what is known of them beside annotations.
 
 - An untyped ``self`` of a tensor class is a tensor of the class's shape.
-- A class's size parameters are ``const N = _`` in its methods: one object has one of each.
+- A class's size parameters are ``const N = _`` in its methods: one object has one of each. In a ``staticmethod`` or
+  ``classmethod``, which no object is at hand for, they are sizes like the others.
 - A file for another version than the one that is read is not read; a comment in it, ``# shapedsl: pyrefly 1.4``,
   says that it is one for this version.
 """
@@ -17,10 +18,10 @@ import libcst as cst
 from ...diagnostics import Report, Severity, Source, Span
 from ...surface.facts import Facts
 from ...surface.forms import Form
-from .pyrefly import PyreflyInterpreter, note, own_tensor, says_shapes
+from .pyrefly import PyreflyInterpreter, note, own_tensor, says_shapes, unquoted
 from .pyrefly_dims import code
 from .pyrefly_files import VERSION, Files
-from .pyrefly_names import FUNCTIONS, MARKERS, MODULE, Kind, Names, members
+from .pyrefly_names import FUNCTIONS, MARKERS, MODULE, Class, Kind, Names, members
 from .scope import Imported, Scope
 from .tree import Tree
 
@@ -93,7 +94,7 @@ class Dialect:
         if own is not None:
             annotations.setdefault("self", own)
         elif first.annotation is not None:
-            if says_shapes(first.annotation, names, None):
+            if says_shapes(first.annotation, names, None) or _fixes_sizes(unquoted(first.annotation.annotation), names):
                 message = f"`{code(first.annotation.annotation)}` is no tensor; what it says of `self` is not read"
                 note(self._report, self._tree, first, first.annotation.annotation, message)
             annotations.pop("self", None)
@@ -104,6 +105,8 @@ class Dialect:
         names = self._names(found)
         self._literals(found, names)
         if found.owner is None or found.node.name.value in _BUILT or self._own(found, names) is not None:
+            return facts
+        if _has_no_object(found.node):
             return facts
         own = {row.name for row in names.parameters(found.node)}
         shared = {row.name for row in names.parameters(found.owner) if row.kind in (Kind.SIZE, Kind.INT)} - own
@@ -119,7 +122,7 @@ class Dialect:
         """Notes parameters for whose one value a spec holds, as those of overloads often have."""
         for row in parameters_of(found.node):
             node = None if row.annotation is None else row.annotation.annotation
-            for member in () if node is None else members(node):
+            for member in () if node is None else members(unquoted(node)):
                 if isinstance(member, cst.Subscript) and names.qualified(member.value) in _LITERALS:
                     message = (
                         f"the spec holds where `{row.name.value}` is {_values(member)}, which the language cannot say"
@@ -196,14 +199,28 @@ def _values(node: cst.Subscript) -> str:
     return " or ".join(f"`{code(item.slice)}`" for item in node.slice)
 
 
+def _fixes_sizes(node: cst.BaseExpression, names: Names) -> bool:
+    """Whether an annotation of ``self`` says what the sizes of its class are: ``Net[3]``."""
+    if not isinstance(node, cst.Subscript):
+        return False
+    found = names.meaning(node.value)
+    return isinstance(found, Class) and any(row.kind is not Kind.OTHER for row in names.parameters(found.node))
+
+
 def _is_static(node: cst.FunctionDef) -> bool:
     return any(code(decorator.decorator).endswith("staticmethod") for decorator in node.decorators)
+
+
+def _has_no_object(node: cst.FunctionDef) -> bool:
+    """Whether a method is called on the class, so that its objects' sizes are not fixed."""
+    return _is_static(node) or any(code(decorator.decorator).endswith("classmethod") for decorator in node.decorators)
 
 
 def _names_in(node: cst.CSTNode) -> Iterator[str]:
     if isinstance(node, cst.Name):
         yield node.value
-    for child in node.children:
+    inner = unquoted(node) if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)) else node
+    for child in node.children if inner is node else (inner,):
         yield from _names_in(child)
 
 

@@ -80,6 +80,7 @@ class Kind(Enum):
     SHAPES = "several shapes"  # IntTuples
     INDEX = "an index"
     FLAG = "a flag"  # a value that the shape depends on
+    FOREIGN = "a name that the language cannot write, for it is not all ASCII"
     OTHER = "a type"
 
 
@@ -235,14 +236,14 @@ class Names:
     def _bound(self, name: str, binding: Binding | None) -> Meaning:
         match binding:
             case TypeParam(kind="TypeVar", bound=bound):
-                return Parameter(name, self._kind(bound), bound)
+                return Parameter(name, _written(name, self._kind(bound)), bound)
             case TypeParam():
                 return None
             case Aliased(value=cst.Call(func=func, args=args)) if self.qualified(func) in _VARIABLES:
                 bounds = [arg.value for arg in args if arg.keyword is not None and arg.keyword.value == "bound"]
                 if (self.qualified(func) or "").startswith(MODULE):
-                    return Parameter(name, Kind.SIZE)
-                return Parameter(name, self._kind(bounds[0]), bounds[0]) if bounds else None
+                    return Parameter(name, _written(name, Kind.SIZE))
+                return Parameter(name, _written(name, self._kind(bounds[0])), bounds[0]) if bounds else None
             case Aliased(value=value) if id(value) in self.opened:
                 return _ITSELF
             case Aliased(value=value, params=params):
@@ -321,6 +322,11 @@ def members(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
                 pending += [right, left]
             case member:
                 yield member
+
+
+def _written(name: str, kind: Kind) -> Kind:
+    """Returns the kind of a type parameter: one with a name that no spec can have is known to be there, and no more."""
+    return kind if name.isascii() or kind in (Kind.FLAG, Kind.OTHER) else Kind.FOREIGN
 
 
 def _is_none(node: cst.BaseExpression) -> bool:
