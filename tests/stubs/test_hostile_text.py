@@ -148,7 +148,7 @@ def test_little_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("start", ["", "\ufeff", "\f", "# é ∂ 𝒳\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\f", "# é ∂ \U0001d4b3\n"])
 def test_newlines_and_marks(newline: str, start: str) -> None:
     text = start + HEAD + "def f(x: Tensor[B, 'é'], ñ: int): ...\n\fdef g(x: Tensor[B, 'D D']): ...\n"
     module, report = read(text.replace("\n", newline))
@@ -186,7 +186,38 @@ def test_mutated_text(seed: int) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            'def f class ( ) [ ] { } : , . * ** -> = x Tensor B " \' \n \t if else lambda f" @ # \\'.split(" ")
+            [
+                "def",
+                "f",
+                "class",
+                "(",
+                ")",
+                "[",
+                "]",
+                "{",
+                "}",
+                ":",
+                ",",
+                ".",
+                "*",
+                "**",
+                "->",
+                "=",
+                "x",
+                "Tensor",
+                "B",
+                '"',
+                "'",
+                "\n",
+                "\t",
+                "if",
+                "else",
+                "lambda",
+                'f"',
+                "@",
+                "#",
+                "\\",
+            ]
         )
     )
 )
@@ -208,6 +239,16 @@ def test_an_alias_of_itself() -> None:
     (signature,) = module
     assert write_signature(signature) == "def f(x: _, y: Tensor[B], z: _, u: _, v: _): ..."
     assert not report.errors
+
+
+@pytest.mark.parametrize("params", ["", "[N]"])
+def test_aliases_that_double_each_other(params: str) -> None:
+    lines = "".join(f"type A{i + 1}{params} = tuple[A{i}{params}, A{i}{params}]\n" for i in range(40))
+    text = f"{HEAD}type A0{params} = Tensor[B]\n{lines}def f(x: A40{params.replace('N', 'B')}, y: Tensor[B]): ...\n"
+    module, report = read(text)
+    (signature,) = module
+    assert signature.params[1].type == next(iter(read(f"{HEAD}def f(y: Tensor[B]): ...")[0])).params[0].type
+    assert report.diagnostics
 
 
 def test_numbers_beyond_all_sizes() -> None:

@@ -65,11 +65,16 @@ _UNARY: Final[dict[type[cst.CSTNode], Callable[[Any], Any]]] = {
 }
 _SIZED: Final = (Symbol, Predicate, int)
 _DEEPEST: Final = 60  # aliases in aliases, expressions in expressions
+_MOST: Final = 20_000  # expressions of one function
 _LARGEST: Final = 2**64  # a number beyond it is no size
 
 
 class UninterpretedError(Exception):
     """An expression that stands for no annotation; the text says why."""
+
+
+class TooMuchError(UninterpretedError):
+    """An expression that is too large to be interpreted, whatever it stands for."""
 
 
 class Interpreter:
@@ -93,6 +98,7 @@ class Interpreter:
         self.source_of = source_of
         self.classes: dict[cst.CSTNode, Any] = {} if file is None else file.classes
         self._depth = depth
+        self._spent = [0]  # expressions so far, of this one and those inside: aliases double each other
 
     @property
     def _source_of(self) -> Callable[[cst.CSTNode, str], Source]:
@@ -101,9 +107,10 @@ class Interpreter:
     def inside(self, scope: Scope, file: File | None) -> Interpreter:
         """Returns an interpreter for an expression that stands elsewhere: an alias, a field of a class."""
         if self._depth >= _DEEPEST:
-            raise UninterpretedError("it is defined by itself, or nests too deep")
+            raise TooMuchError("it is defined by itself, or nests too deep")
         source_of = self.source_of if file is None or file is self.file else file.source_of
         inner = Interpreter(scope, source_of, file, self._depth + 1)
+        inner._spent = self._spent
         if file is None:
             inner.classes = self.classes
         return inner
@@ -129,7 +136,10 @@ class Interpreter:
             UninterpretedError: It stands for nothing.
         """
         if self._depth >= _DEEPEST:
-            raise UninterpretedError("it nests too deep, or is defined by itself")
+            raise TooMuchError("it nests too deep, or is defined by itself")
+        self._spent[0] += 1
+        if self._spent[0] > _MOST:
+            raise TooMuchError("it is too much, with the aliases in it")
         self._depth += 1
         try:
             return self._value(node)
@@ -350,4 +360,4 @@ _UNIONS: Final = (typing.Union, types.UnionType)
 _CONSTANTS: Final = {"None": None, "True": True, "False": False}
 _TORCH_TENSOR: Final = foreign("torch.Tensor")
 
-__all__ = ["Interpreter", "UninterpretedError", "union", "unpacked"]
+__all__ = ["Interpreter", "TooMuchError", "UninterpretedError", "union", "unpacked"]
