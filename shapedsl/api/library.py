@@ -93,10 +93,7 @@ def stub_for(
             def forward(self, input: Tensor[B, 4, T]) -> Tensor[B, 6, T - 2]:
                 where T >= 3
     """
-    if not isinstance(name, (str, type(None))):
-        raise TypeError(f"name is a str such as 'forward@2', not {type(name).__qualname__}")
-    if not isinstance(args, (tuple, list, type(None))):
-        raise TypeError(f"args is a tuple of a call's arguments, not {type(args).__qualname__}: write `args=(x,)`")
+    _check_arguments(name, args)
     method, _, index = (name or "forward").partition("@")
     found = _specs(target, method)
     if found is None:
@@ -110,6 +107,14 @@ def stub_for(
     if args is None and kwargs is None:
         return specs[0]
     return _fitting(specs, tuple(args or ()), dict(kwargs or {}))
+
+
+def _check_arguments(name: object, args: object) -> None:
+    """Raises TypeError for slips: a tensor in the place of a tuple would be taken apart."""
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"name is a str such as 'forward@2', not {type(name).__qualname__}")
+    if not isinstance(args, (tuple, list, type(None))):
+        raise TypeError(f"args is a tuple of a call's arguments, not {type(args).__qualname__}: write `args=(x,)`")
 
 
 def is_known(target: Any) -> bool:
@@ -151,8 +156,7 @@ def _specs(target: Any, method: str) -> tuple[str, list[Spec]] | None:
 
 def _class(target: Any) -> type[Any]:
     """Returns a class itself, or the class of an object, which is not asked: it may raise."""
-    cls: type[Any] = type(target)
-    return target if issubclass(cls, type) else cls
+    return target if issubclass(type(target), type) else type(target)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _about(signatures: Sequence[Signature], values: Mapping[str, int]) -> Iterator[Signature]:

@@ -78,13 +78,17 @@ def misfit(
         literals: The values of attributes that the entry is about.
     """
     if issubclass(type(target), type):  # `isinstance` would ask the object
-        return _overridden(target, base, method, signatures)
+        return _overridden(cast("type[Any]", target), base, method, signatures)
     return (
-        _overridden(type(target), base, method, signatures)
+        _overridden(_kind(target), base, method, signatures)
         or _replaced(target, method, signatures)
         or _waiting(target)
         or _other(target, literals)
     )
+
+
+def _kind(target: Any) -> type[Any]:
+    return type(target)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _overridden(cls: type[Any], base: type[Any], method: str, signatures: Sequence[Signature]) -> str | None:
@@ -98,10 +102,10 @@ def _overridden(cls: type[Any], base: type[Any], method: str, signatures: Sequen
 
 def _replaced(target: Any, method: str, signatures: Sequence[Signature]) -> str | None:
     """Returns why a function that was assigned to the object is not what the entry describes."""
-    namespace = inside(target, "__dict__")
+    namespace: Any = inside(target, "__dict__")
     if not isinstance(namespace, dict) or method not in namespace:
         return None
-    return _differs(namespace[method], f"its own `{method}`", signatures, skip=0)
+    return _differs(cast("dict[str, Any]", namespace)[method], f"its own `{method}`", signatures, skip=0)
 
 
 def _differs(own: Callable[..., Any], name: str, signatures: Sequence[Signature], *, skip: int) -> str | None:

@@ -145,6 +145,16 @@ def _row_ids(B: int, N: int, real: int = 0) -> Call:
     return (randn(B, N) if real else _ids(B, N),), {}
 
 
+def _short(inputs: Callable[..., Call]) -> Callable[..., Call]:
+    """Returns the calls of ``inputs`` with int32 in the place of int64; where ``long`` is given, as they are."""
+
+    def narrowed(long: int = 0, **sizes: int) -> Call:
+        args, kwargs = inputs(**sizes)
+        return tuple(x.int() if not long and x is not None and x.dtype is torch.int64 else x for x in args), kwargs
+
+    return narrowed
+
+
 def _weighted(B: int, N: int, more: int = 0) -> Call:
     return (_ids(B, N), None, randn(B, N + more)), {}
 
@@ -159,29 +169,35 @@ def _bags(B: int, N: int, last: bool = False, real: int = 0, weights: bool = Fal
 def _embeddings() -> list[Entry]:
     good = rows(B=(2, 1, 3, 5), N=(3, 1, 4, 2))
     real, longer = ({"B": 2, "N": 3, "real": 1},), ({"B": 2, "N": 3, "more": 1},)
-    bags = "forward@2"
+    wide = ({"B": 2, "N": 3, "long": 1},)
     bag = nn.EmbeddingBag
+    weighted = partial(_bags, weights=True)
+
+    def plain() -> Any:
+        return bag(10, 5)
+
+    def summed() -> Any:
+        return bag(10, 5, mode="sum")
+
     return [
         Entry("Embedding", lambda: nn.Embedding(10, 5), _row_ids, (*good, {"B": 0, "N": 4}), real),
-        Entry("EmbeddingBag", lambda: bag(10, 5), _row_ids, good, (*real, {"B": 2, "N": 0})),
-        Entry("EmbeddingBag, weights", lambda: bag(10, 5, mode="sum"), _weighted, good, longer),
-        Entry("EmbeddingBag, offsets", lambda: bag(10, 5, mode="max"), _bags, good, real, spec=bags),
+        Entry("Embedding, int32", lambda: nn.Embedding(10, 5), _short(_row_ids), good, wide, spec="forward@2"),
+        Entry("EmbeddingBag", plain, _row_ids, good, (*real, {"B": 2, "N": 0})),
+        Entry("EmbeddingBag, offsets", lambda: bag(10, 5, mode="max"), _bags, good, real, spec="forward@2"),
         Entry(
             "EmbeddingBag, last offset",
             lambda: bag(10, 5, include_last_offset=True),
             partial(_bags, last=True),
             good,
             real,
-            spec=bags,
+            spec="forward@2",
         ),
-        Entry(
-            "EmbeddingBag, offsets and weights",
-            lambda: bag(10, 5, mode="sum"),
-            partial(_bags, weights=True),
-            good,
-            longer,
-            spec=bags,
-        ),
+        Entry("EmbeddingBag, weights", summed, _weighted, good, longer),
+        Entry("EmbeddingBag, offsets and weights", summed, weighted, good, longer, spec="forward@4"),
+        Entry("EmbeddingBag, int32", plain, _short(_row_ids), good, wide, spec="forward@5"),
+        Entry("EmbeddingBag, offsets, int32", plain, _short(_bags), good, wide, spec="forward@6"),
+        Entry("EmbeddingBag, weights, int32", summed, _short(_weighted), good, wide, spec="forward@7"),
+        Entry("EmbeddingBag, offsets and weights, int32", summed, _short(weighted), good, wide, spec="forward@8"),
     ]
 
 

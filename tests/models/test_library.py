@@ -255,6 +255,52 @@ def test_who_has_no_spec_is_told_of_the_library() -> None:
     assert "library" not in str(caught.value)
 
 
+# ------------------------------------------------------------------- what torch refuses is refused
+
+
+def refused(module: Any, *args: Any) -> bool:
+    """Returns whether no spec of ``module`` takes the call, as torch does not."""
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        module(*args)
+    try:
+        sd.stub_for(module, args=args)
+    except sd.ShapeError:
+        return True
+    return False
+
+
+def test_an_empty_signal_is_refused_however_padded() -> None:
+    assert refused(nn.Conv1d(4, 6, 2, padding=2), torch.ones(4, 0))
+    assert refused(nn.Conv2d(4, 6, 2, padding=2), torch.ones(4, 0, 2))
+    assert refused(nn.Conv2d(4, 6, 2, padding=2), torch.ones(4, 2, 0))
+
+
+def test_indices_are_int32_or_int64() -> None:
+    for dtype in (torch.int8, torch.int16, torch.uint8):
+        ids = torch.zeros(2, 3, dtype=dtype)
+        assert refused(nn.Embedding(5, 2), ids)
+        assert refused(nn.EmbeddingBag(5, 2), ids)
+        assert refused(nn.EmbeddingBag(5, 2), ids[0], torch.zeros(1, dtype=dtype))
+
+
+def test_only_a_sum_has_weights() -> None:
+    ids, weights = torch.zeros(2, 3, dtype=torch.int64), torch.ones(2, 3)
+    for mode in ("mean", "max"):
+        assert refused(nn.EmbeddingBag(5, 2, mode=mode), ids, None, weights)
+    summed = sd.stub_for(nn.EmbeddingBag(5, 2, mode="sum"), args=(ids, None, weights))
+    assert summed is not None
+    assert summed.signature.key == "torch.nn.modules.sparse.EmbeddingBag.forward@3"
+
+
+def test_a_layer_that_takes_no_call_has_none() -> None:
+    layer = nn.ConvTranspose2d(4, 6, 3, stride=(3, 2), output_padding=(2, 2))
+    with pytest.raises(RuntimeError, match="output padding must be smaller"):
+        layer(torch.ones(1, 4, 5, 5))
+    with pytest.warns(sd.ShapeWarning, match="none of its 2 specs"):
+        assert sd.stub_for(layer) is None
+    assert sd.stub_for(nn.ConvTranspose2d(4, 6, 3, stride=(3, 2), output_padding=(2, 1))) is not None
+
+
 # ------------------------------------------------------------------------------------- choosing
 
 

@@ -1,7 +1,8 @@
 """Convolutions of `torch.nn`.
 
 The padding is read where torch keeps it in full, ``padding="same"`` included. What is padded by other means than zeros
-needs more of its input (a reflection needs more than it reflects), so only zeros are described.
+needs more of its input (a reflection needs more than it reflects), so only zeros are described. An empty side is refused
+by torch, however much it is padded.
 """
 
 # Dims tell overloads apart, and checkers see none.
@@ -19,19 +20,20 @@ const stride_0 in [1, inf] = _
 const _reversed_padding_repeated_twice_0, _reversed_padding_repeated_twice_1 = _
 let padded = T + _reversed_padding_repeated_twice_0 + _reversed_padding_repeated_twice_1
 let window = dilation_0 * (kernel_size_0 - 1) + 1
+let least = max(1, window - _reversed_padding_repeated_twice_0 - _reversed_padding_repeated_twice_1)
 """)
 class Conv1d:
     padding_mode: L["zeros"]
 
     @overload
-    @shapes("where padded >= window")
+    @shapes("where T >= least")
     def forward(
         self, input: Tensor[L["B, in_channels, T"]]
     ) -> Tensor[L["B, out_channels, (padded - window) // stride_0 + 1"]]: ...
     @overload
     @shapes("""
     "unbatched"
-    where padded >= window
+    where T >= least
     """)
     def forward(
         self, input: Tensor[L["in_channels, T"]]
@@ -46,6 +48,8 @@ let padded_height = H + _reversed_padding_repeated_twice_2 + _reversed_padding_r
 let padded_width = W + _reversed_padding_repeated_twice_0 + _reversed_padding_repeated_twice_1
 let window_height = dilation_0 * (kernel_size_0 - 1) + 1
 let window_width = dilation_1 * (kernel_size_1 - 1) + 1
+let least_height = max(1, window_height - _reversed_padding_repeated_twice_2 - _reversed_padding_repeated_twice_3)
+let least_width = max(1, window_width - _reversed_padding_repeated_twice_0 - _reversed_padding_repeated_twice_1)
 let height = (padded_height - window_height) // stride_0 + 1
 let width = (padded_width - window_width) // stride_1 + 1
 """)
@@ -53,12 +57,12 @@ class Conv2d:
     padding_mode: L["zeros"]
 
     @overload
-    @shapes("where padded_height >= window_height, padded_width >= window_width")
+    @shapes("where H >= least_height, W >= least_width")
     def forward(self, input: Tensor[L["B, in_channels, H, W"]]) -> Tensor[L["B, out_channels, height, width"]]: ...
     @overload
     @shapes("""
     "unbatched"
-    where padded_height >= window_height, padded_width >= window_width
+    where H >= least_height, W >= least_width
     """)
     def forward(self, input: Tensor[L["in_channels, H, W"]]) -> Tensor[L["out_channels, height, width"]]: ...
 
@@ -72,13 +76,17 @@ class ConvTranspose2d:
     padding_mode: L["zeros"]
 
     @overload
-    @shapes("where H >= 1, W >= 1, height >= 1, width >= 1")
+    @shapes("""
+    where output_padding_0 < max(stride_0, dilation_0), output_padding_1 < max(stride_1, dilation_1)
+    where H >= 1, W >= 1, height >= 1, width >= 1
+    """)
     def forward(
         self, input: Tensor[L["B, in_channels, H, W"]], output_size: None = None
     ) -> Tensor[L["B, out_channels, height, width"]]: ...
     @overload
     @shapes("""
     "unbatched"
+    where output_padding_0 < max(stride_0, dilation_0), output_padding_1 < max(stride_1, dilation_1)
     where H >= 1, W >= 1, height >= 1, width >= 1
     """)
     def forward(
