@@ -92,7 +92,7 @@ def _wrapper(target: Any) -> Any:
         "__name__": __name__,
         "__tracebackhide__": True,  # pytest shows the call and what it ran into, not this frame
         f"{prefix}target": target,
-        f"{prefix}tracing": _is_tracing if torch is None else torch.compiler.is_dynamo_compiling,
+        f"{prefix}tracing": is_tracing if torch is None else torch.compiler.is_dynamo_compiling,
     }
     made = _compiled(target, code, prefix, scope)
     functools.update_wrapper(made, target)
@@ -154,7 +154,7 @@ def _code(text: str, file: str, line: int) -> CodeType:
 
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.excepthandler, ast.keyword)):
             node.lineno = node.end_lineno = line
             node.col_offset = node.end_col_offset = -1  # no column: a traceback would mark some part of that line
     return compile(tree, file, "exec", dont_inherit=True)
@@ -188,10 +188,10 @@ def _secret_defaults(function: FunctionType, code: CodeType) -> dict[str, object
     return {name: default for name, default in every.items() if default is not None}
 
 
-def _is_tracing() -> bool:
+def is_tracing() -> bool:
     """Returns whether dynamo traces this call, also where torch is loaded later than the function was made."""
     torch = sys.modules.get("torch")
     return torch is not None and bool(torch.compiler.is_dynamo_compiling())
 
 
-__all__ = ["checked"]
+__all__ = ["checked", "is_tracing"]
