@@ -92,6 +92,15 @@ EXACT = {
         "def f[B: IntVar](x: Tensor[[B, *IntTuple]]) -> Tensor[[B]]: ...",
         "def f(x: Tensor[B, ...]) -> Tensor[B]: ...",
     ),
+    "dims as Python's tuples": (
+        "def f[B: IntVar](x: Tensor[[B, *tuple[int, ...]]], y: Tensor[tuple[int, int]], z: Tensor[tuple[int, ...]])"
+        " -> Tensor[[*tuple[B, int]]]: ...",
+        "def f(x: Tensor[B, ...], y: Tensor[_, _], z: Tensor) -> Tensor[B, _]: ...",
+    ),
+    "sizes in quotes": (
+        "def f[N: IntVar](x: Tensor[['N', 2]], n: Int['N + 1']) -> Tensor[['2 * N']]: ...",
+        "def f(x: Tensor[N, 2], n: Scalar[N + 1]) -> Tensor[2 * N]: ...",
+    ),
     "a scalar tensor": (
         "def f[S: IntTuple](x: Tensor[S]) -> Tensor[[]]: ...",
         "def f(x: Tensor[*S]) -> Tensor[()]: ...",

@@ -34,10 +34,10 @@ from ..annotated.fields import FieldClass
 from .classes import parameter
 from .interpret import Interpreter, UninterpretedError
 from .known import foreign
-from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name
+from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name, unquoted
 from .pyrefly_names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
 from .scope import Scope
-from .tree import NoExpressionError, Tree, parse_expression
+from .tree import Tree
 
 if TYPE_CHECKING:
     from .files import File
@@ -444,17 +444,6 @@ def says_shapes(node: cst.CSTNode, names: Names, own: Form | None) -> bool:
             return any(says_shapes(child, names, own) for child in node.children)
 
 
-def unquoted(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Returns the expression that stands in quotes; another node, or text that is none, as it is."""
-    if not isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
-        return node
-    text = node.evaluated_value
-    try:
-        return parse_expression(text) if isinstance(text, str) else node
-    except NoExpressionError:
-        return node
-
-
 def _fields_say(found: Class) -> bool:
     """Whether a class with fields says something of shapes in one of them."""
     node, names = found.node, found.names
@@ -478,4 +467,4 @@ def note(report: Report, tree: Tree, around: cst.CSTNode, node: cst.CSTNode, mes
     report.emit(Severity.NOTE, "inexpressible", message, at=at)
 
 
-__all__ = ["PyreflyInterpreter", "UninterpretedError", "note", "own_tensor", "says_shapes", "tensor_of", "unquoted"]
+__all__ = ["PyreflyInterpreter", "UninterpretedError", "note", "own_tensor", "says_shapes", "tensor_of"]

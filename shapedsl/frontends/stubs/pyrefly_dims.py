@@ -5,8 +5,8 @@
 ``[*S, K]``, ``S`` alone        ``*S, K``, ``*S``
 ``[*Elements[S]]``              ``*S``
 ``[B, int]``, ``[B, Any]``      ``B, _``: a size of which nothing is said
-``IntTuple``, ``Any``           no dims: a tensor of unknown rank
-``[*IntTuple, C]``              ``..., C``
+``tuple[int, ...]``, ``Any``    no dims: a tensor of unknown rank
+``[*IntTuple, C]``              ``..., C``; ``[*tuple[int, ...], C]`` too
 ``f(S, 2)``                     what the shape function gives, see `pyrefly_calls`
 ==============================  ==============================================
 """
@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeGuard, cast
+from typing import Any, Final, NoReturn, TypeGuard, cast
 
 import libcst as cst
 
@@ -23,6 +23,7 @@ from ...ir.operators import operator_named
 from ...ir.write_sizes import write_dim
 from .pyrefly_calls import evaluated
 from .pyrefly_names import Alias, Class, Given, Kind, Names, Parameter
+from .tree import NoExpressionError, parse_expression
 
 _SIGNS: Final[dict[type[cst.CSTNode], str]] = {
     cst.Add: "+",
@@ -98,6 +99,9 @@ class Dims:
                 self.names.marker(head) in ("Int", "IntVar")
             ):
                 return self.size(inner)
+            case cst.SimpleString():  # `[B, "N"]`
+                inner = unquoted(node)
+                return self._named_size(node) if inner is node else self.size(inner)
             case _:
                 return self._named_size(node)
 
@@ -128,12 +132,20 @@ class Dims:
         self, node: cst.Subscript, head: cst.BaseExpression, items: Iterable[cst.SubscriptElement]
     ) -> tuple[Dim, ...] | None:
         marker = self.names.marker(head)
-        if marker in ("IntTuple", "tuple"):
-            return self._listed(_elements(items))
+        elements = list(_elements(items))
+        if marker == "IntTuple":
+            return self._listed(elements)
+        if marker is None and last_name(head) in ("tuple", "Tuple"):
+            if len(elements) == 2 and isinstance(elements[1].value, cst.Ellipsis):
+                return None if last_name(elements[0].value) in _UNSAID else self._no_shape(node)
+            return self._listed(elements)
         if marker in _LISTS or marker == "Elements":
-            inner = [element.value for element in _elements(items)]
+            inner = [element.value for element in elements]
             if len(inner) == 1:
                 return self.shape(inner[0])
+        return self._no_shape(node)
+
+    def _no_shape(self, node: cst.BaseExpression) -> NoReturn:
         raise NotReadError(f"`{code(node)}` is no shape")
 
     def _named(self, node: cst.BaseExpression) -> tuple[Dim, ...] | None:
@@ -336,6 +348,17 @@ def last_name(node: cst.BaseExpression) -> str:
             return ""
 
 
+def unquoted(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Returns the expression that stands in quotes; another node, or text that is none, as it is."""
+    if not isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
+        return node
+    text = node.evaluated_value
+    try:
+        return parse_expression(text) if isinstance(text, str) else node
+    except NoExpressionError:
+        return node
+
+
 _EMPTY: Final = cst.Module([])
 
-__all__ = ["Dims", "NotReadError", "are_shapes", "code", "is_shape", "last_name"]
+__all__ = ["Dims", "NotReadError", "are_shapes", "code", "is_shape", "last_name", "unquoted"]

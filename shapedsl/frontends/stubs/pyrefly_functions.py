@@ -18,8 +18,8 @@ import libcst as cst
 from ...diagnostics import Report, Severity, Source, Span
 from ...surface.facts import Facts
 from ...surface.forms import Form
-from .pyrefly import PyreflyInterpreter, note, own_tensor, says_shapes, unquoted
-from .pyrefly_dims import code
+from .pyrefly import PyreflyInterpreter, note, own_tensor, says_shapes
+from .pyrefly_dims import code, unquoted
 from .pyrefly_files import VERSION, Files
 from .pyrefly_names import FUNCTIONS, MARKERS, MODULE, Class, Kind, Names, members
 from .scope import Imported, Scope
