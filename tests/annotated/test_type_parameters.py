@@ -81,6 +81,44 @@ def test_classes_with_arguments() -> None:
     )
 
 
+@dataclasses.dataclass
+class Sized(Generic[T, N]):
+    x: T
+    y: Tensor[N, "2*N"]
+
+
+@dataclasses.dataclass
+class Given(Sized[Tensor[B, 3], D]):
+    z: Tensor[3]
+
+
+class Still(Sized[T, N], Generic[N, T]):  # the names change places
+    pass
+
+
+@dataclasses.dataclass
+class Further(Still[D, Tensor["N"]]):
+    """``N`` is a size here."""
+
+
+class Keys(TypedDict, Generic[T]):
+    a: T
+
+
+class MoreKeys(Keys[Tensor[D]], total=False):
+    b: Tensor[B]
+
+
+def inherited(a: Given, b: Still[D, Tensor[B]], c: MoreKeys, d: Further) -> None: ...
+
+
+def test_arguments_of_bases() -> None:
+    assert annotated(inherited) == written(
+        "def f(a: Given(x: Tensor[B, 3], y: Tensor[D, 2*D], z: Tensor[3]), b: Still(x: Tensor[B], y: Tensor[D, 2*D]),"
+        ' c: {"a": Tensor[D], "b": Tensor[B] | None}, d: Further(x: Tensor[N], y: Tensor[D, 2*D])) -> None: ...'
+    )
+
+
 PEP_695 = """
 from __future__ import annotations
 import dataclasses

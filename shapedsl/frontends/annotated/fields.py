@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping
+import typing
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -24,12 +25,14 @@ class Field:
         namespace: What text is evaluated in.
         source: Makes the source of a text that stands in the annotation.
         required: Whether a key must be there, where the annotation says neither ``Required`` nor ``NotRequired``.
+        through: The generic bases by which the field was inherited, each with its arguments, the nearest first.
     """
 
     annotation: object
     namespace: Evaluator
     source: Callable[[str], Source]
     required: bool = True
+    through: tuple[tuple[Any, tuple[object, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +60,15 @@ def field_class(cls: type) -> FieldClass | None:
     keyed = hasattr(cls, "__total__")
     # where annotations are text, Python goes by the class's own `total`
     optional = getattr(cls, "__optional_keys__", ()) if keyed else ()
+    through = _ways(cls)
     found = {
-        name: Field(annotation, of_class(owner), partial(ClassPlaces(owner).field, name), name not in optional)
+        name: Field(
+            annotation,
+            of_class(owner),
+            partial(ClassPlaces(owner).field, name),
+            name not in optional,
+            through.get(owner, ()),
+        )
         for name, (owner, annotation) in fields.items()
     }
     return FieldClass(cls.__name__, keyed, found, ClassPlaces(cls).shape_vars)
@@ -66,15 +76,53 @@ def field_class(cls: type) -> FieldClass | None:
 
 def fields_of(cls: type) -> Mapping[str, tuple[type, object]] | None:
     """Returns the fields of a class with the class that declares each; None if it has no fields."""
-    typed_dict = hasattr(cls, "__total__") and hasattr(cls, "__required_keys__")
+    if _is_typed_dict(cls):
+        return _keys(cls)
     names = _attributes(cls)
-    if not typed_dict and names is None:
+    if names is None:
         return None
     found: dict[str, tuple[type, object]] = {}
     for owner in reversed(cls.__mro__):
         for name, annotation in annotations_of(owner).items():
-            if typed_dict or name in (names or ()):
+            if name in names:
                 found[name] = owner, annotation
+    return found
+
+
+def _is_typed_dict(cls: object) -> bool:
+    return isinstance(cls, type) and hasattr(cls, "__total__") and hasattr(cls, "__required_keys__")
+
+
+def _keys(cls: type) -> Mapping[str, tuple[type, object]]:
+    """Returns the keys of a TypedDict with the class that declares each: at run time none has another for its base."""
+    own = annotations_of(cls)
+    declared = {
+        name: (owner, annotation)
+        for base, _ in _bases(cls)
+        if _is_typed_dict(base)
+        for name, (owner, annotation) in _keys(base).items()
+        if own.get(name) is annotation
+    }
+    return {name: declared.get(name, (cls, annotation)) for name, annotation in own.items()}
+
+
+def _bases(cls: type) -> Iterator[tuple[type, tuple[object, ...]]]:
+    """Yields the bases of ``cls`` as they were written, each with its arguments."""
+    for base in vars(cls).get("__orig_bases__") or cls.__bases__:
+        origin = typing.get_origin(base) or base
+        if isinstance(origin, type):
+            yield origin, typing.get_args(base)
+
+
+def _ways(cls: type) -> Mapping[type, tuple[tuple[Any, tuple[object, ...]], ...]]:
+    """Returns the classes that ``cls`` inherits from, each with the generic bases that lead to it."""
+    found: dict[type, tuple[tuple[Any, tuple[object, ...]], ...]] = {cls: ()}
+    rest = [cls]
+    for sub in rest:
+        for base, arguments in _bases(sub):
+            if base not in found:
+                found[base] = (*found[sub], (base, arguments))
+                rest.append(base)
     return found
 
 

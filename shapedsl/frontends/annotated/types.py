@@ -290,13 +290,15 @@ class TypeReader(LeafReader):
         if any(cls is open_ for open_ in self._open):
             return AnyType()
         outer = self._namespace, self._source, self._shape_vars
-        qualifiers = self._qualifiers
+        qualifiers, arguments = self._qualifiers, self._arguments
         self._open.append(cls)
         self._shape_vars = fields.shape_vars
         said: list[tuple[str, Type]] = []
         for name, field in fields.fields.items():
             self._namespace, self._source = field.namespace, field.source
-            self._qualifiers = set()
+            self._qualifiers, self._arguments = set(), arguments
+            for generic, given in field.through:
+                self._arguments = bind(generic, given, self._arguments)
             type_ = self.read(field.annotation)
             if is_silent(type_) or "ClassVar" in self._qualifiers:
                 continue
@@ -306,7 +308,7 @@ class TypeReader(LeafReader):
             said.append((name, type_))
         self._open.pop()
         self._namespace, self._source, self._shape_vars = outer
-        self._qualifiers = qualifiers
+        self._qualifiers, self._arguments = qualifiers, arguments
         if fields.fields and not said:
             return AnyType()
         return MappingType(tuple(said)) if fields.keyed else ObjectType(tuple(said), fields.name)

@@ -6,8 +6,8 @@ As at run time, a TypedDict has keys; dataclasses and named tuples have attribut
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -102,6 +102,13 @@ class GenericClass(FieldClass):
         """Is there because 3.10's ``typing`` takes for a type what can be called."""
 
 
+class _Generic:
+    """A generic base class, by its type parameters."""
+
+    def __init__(self, parameters: tuple[object, ...]) -> None:
+        self.__type_params__ = parameters
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """What a class is for those who read annotations.
@@ -142,13 +149,25 @@ def _parameters(node: cst.ClassDef, around: Interpreter) -> tuple[object, ...]:
     if node.type_parameters is not None:
         rows = parameters_of(node.type_parameters).values()
         return tuple(parameter(row.name, row.kind) for row in rows if isinstance(row, TypeParam))
-    for base in node.bases:
-        if isinstance(base.value, cst.Subscript):
-            name = (around.qualified(base.value.value) or "").rpartition(".")[2]
-            if name in ("Generic", "Protocol") or _base(base.value, around) is not None:
-                items = [item.slice.value for item in base.value.slice if isinstance(item.slice, cst.Index)]
-                return tuple(value for value in map(around.quietly, items) if hasattr(value, "__name__"))
-    return ()
+    subscripted = [base.value for base in node.bases if isinstance(base.value, cst.Subscript)]
+    named = [(around.qualified(each.value) or "").rpartition(".")[2] for each in subscripted]
+    listed = [each for each, name in zip(subscripted, named, strict=True) if name in ("Generic", "Protocol")]
+    found: dict[str, object] = {}  # without `Generic[…]`, in the order in which the bases mention them
+    for each in listed or subscripted:
+        for row in _variables(each.slice, around):
+            found.setdefault(row.__name__, row)
+    return tuple(found.values())
+
+
+def _variables(node: cst.CSTNode | Sequence[cst.CSTNode], around: Interpreter) -> Iterator[TypeVar]:
+    """Yields the type parameters that an expression names, from left to right."""
+    if isinstance(node, cst.Name):
+        value = around.quietly(node)
+        if isinstance(value, TypeVar):
+            yield value
+    elif not isinstance(node, cst.Attribute):
+        for child in node.children if isinstance(node, cst.CSTNode) else node:
+            yield from _variables(child, around)
 
 
 def _none() -> str | None:
@@ -186,6 +205,17 @@ def _base(node: cst.BaseExpression, around: Interpreter) -> tuple[cst.ClassDef, 
     return None
 
 
+def _arguments(base: cst.BaseExpression, around: Interpreter) -> tuple[object, ...]:
+    """Returns what a base class is given for its type parameters."""
+    items = base.slice if isinstance(base, cst.Subscript) else ()
+    found: list[object] = []
+    for node in [item.slice.value for item in items if isinstance(item.slice, cst.Index)]:
+        value = around.quietly(node)
+        is_none = isinstance(node, cst.Name) and node.value == "None"
+        found.append(Any if value is None and not is_none else value)
+    return tuple(found)
+
+
 def _head(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.value if isinstance(node, cst.Subscript) else node
 
@@ -210,13 +240,16 @@ def _fields(
     if kind is None or depth > _DEEPEST:
         return {}
     fields: dict[str, Field] = {}
+    scope = body_scope(node, around.scope)
     for base in reversed(node.bases):
         inherited = _base(base.value, around)
         if inherited is not None:
-            fields.update(_fields(*inherited, depth + 1, known))
+            way = _Generic(_parameters(*inherited)), _arguments(base.value, around.inside(scope, around.file))
+            for name, field in _fields(*inherited, depth + 1, known).items():
+                fields[name] = replace(field, through=(way, *field.through))
     total = next((arg.value for arg in node.keywords if arg.keyword is not None and arg.keyword.value == "total"), None)
     required = not (isinstance(total, cst.Name) and total.value == "False")
-    inner = around.inside(body_scope(node, around.scope), around.file)
+    inner = around.inside(scope, around.file)
     for name, annotation in _annotated(node):
         if (kind.own or name in fields) and not _is_no_field(annotation, inner):
             fields[name] = field_of(annotation, inner, required)
