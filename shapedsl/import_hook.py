@@ -28,9 +28,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
-from .checked import checked
+from .checked import checked, is_tracing
 from .surface.forms import Form
 
 Target = TypeVar("Target")
@@ -105,7 +105,9 @@ def install_import_hook(*packages: str | Iterable[str]) -> ImportHook:
         >>> with install_import_hook("wave"):
         ...     import wave
     """
-    names = [name for each in packages for name in ((each,) if isinstance(each, str) else each)]
+    names: list[str] = []
+    for each in packages:
+        names += each if hasattr(each, "__iter__") and not isinstance(each, str) else [cast("str", each)]
     for name in names:
         if not is_package_name(name):
             raise TypeError(f"install_import_hook() takes names of packages, not {name!r}")
@@ -195,8 +197,11 @@ def _import() -> ast.stmt:
 def check(target: Target) -> Target:
     """Returns ``target`` with its calls checked, if it is a function that may have a spec, or a class of such.
 
-    What the transformed source calls; the rest comes back as it is.
+    What the transformed source calls; the rest comes back as it is. So does a function that is defined while dynamo
+    traces the one around it: nothing is checked then, and dynamo would have to trace how the checks are made.
     """
+    if is_tracing():
+        return target
     function = getattr(target, "__func__", target)
     if isinstance(target, type) or (isinstance(function, FunctionType) and _may_speak(function)):
         made: Target = checked(target)
@@ -221,19 +226,28 @@ def _annotations(function: FunctionType) -> Mapping[str, Any]:
     return function.__annotations__
 
 
-def _is_shape(annotation: Any, scope: Mapping[str, Any]) -> bool:
-    """Returns whether ``annotation`` is or holds more than a plain class; when in doubt, yes."""
+def _is_shape(annotation: Any, scope: Mapping[str, Any], around: tuple[Any, ...] = ()) -> bool:
+    """Returns whether ``annotation`` is or holds more than a plain class; when in doubt, yes.
+
+    Args:
+        annotation: What stands behind a parameter, evaluated or text.
+        scope: What names in text stand for.
+        around: What it was found in: an alias may contain itself, ``Json = Union[int, Sequence["Json"]]``.
+    """
+    if any(each is annotation for each in around):
+        return False
+    around = (*around, annotation)
     text = getattr(annotation, "__forward_arg__", annotation)
     if isinstance(text, str):
         parts = [
             part.strip() for part in text.strip("'\"").split("|")
         ]  # quotes: a string under the future's annotations
-        return "[" in text or any(part != "None" and _is_shape(_named(part, scope), scope) for part in parts)
+        return "[" in text or any(part != "None" and _is_shape(_named(part, scope), scope, around) for part in parts)
     if isinstance(annotation, type) and not getattr(annotation, "__args__", None):
         return any(hasattr(annotation, name) for name in ("dim_str", "__dataclass_fields__", "_fields", "__total__"))
     if isinstance(annotation, Form) or hasattr(annotation, "__metadata__") or hasattr(annotation, "__value__"):
         return True
-    return any(_is_shape(each, scope) for each in getattr(annotation, "__args__", None) or ())
+    return any(_is_shape(each, scope, around) for each in getattr(annotation, "__args__", None) or ())
 
 
 def _named(text: str, scope: Mapping[str, Any]) -> Any:

@@ -308,7 +308,9 @@ def test_literals_of_containers_are_what_they_look_like() -> None:
     )
 
 
-@pytest.mark.parametrize("said", [3, 2.5, b"B", B, B < 3, True, pytest.param(object(), id="object")])
+@pytest.mark.parametrize(
+    "said", [3, 2.5, b"B", B, B < 3, True, object()], ids=lambda said: repr(said).partition(" at ")[0]
+)
 def test_what_is_no_type_is_told(said: object) -> None:
     @shapes(x=said)
     def f(x: Tensor[B]) -> None: ...
@@ -336,7 +338,7 @@ def test_an_alias_that_contains_itself_says_nothing_of_shapes() -> None:
     @shapes
     def f(x: Tensor[B], value: Json) -> Json: ...
 
-    assert annotated(f) == written("def f(x: Tensor[B], value: _) -> _: ...")
+    assert annotated(f) == written("def f(x: Tensor[B], value: _): ...")
 
 
 def test_an_alias_with_shapes_is_static_inside_of_itself_and_told() -> None:

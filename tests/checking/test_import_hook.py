@@ -18,6 +18,32 @@ from shapedsl.import_hook import NAME
 
 torch = pytest.importorskip("torch", reason="calls take tensors")
 
+NESTED = """\
+from __future__ import annotations
+
+from typing import Dict, List, Optional, Union
+
+import torch
+
+from shapedsl import Tensor, shapes
+from shapedsl.dims import B
+
+Json = Optional[Union[int, str, List["Json"], Dict[str, "Json"]]]
+
+
+def dump(value: Json) -> str:
+    return str(value)
+
+
+class Net(torch.nn.Module):
+    @shapes
+    def forward(self, x: Tensor[B, 3]) -> Tensor[B, 3]:
+        def double(z: Tensor[B, 3]) -> Tensor[B, 3]:
+            return z + z
+
+        return double(x)
+"""
+
 MODULE = '''\
 """A docstring."""
 
@@ -248,12 +274,33 @@ def test_what_is_imported_already_is_told(package: Path) -> None:
         sd.install_import_hook("shaped_pkg").uninstall()
 
 
-@pytest.mark.parametrize("names", [(), ([],), ("",), ("a/b",), ("a..b",), ([3],)])
+@pytest.mark.parametrize("names", [(), ([],), ("",), ("a/b",), ("a..b",), ([3],), (3,)])
 def test_what_names_no_package_is_refused(names: tuple[str, ...]) -> None:
     before = list(sys.meta_path)
     with pytest.raises(TypeError, match="install_import_hook"):
         sd.install_import_hook(*names)
     assert sys.meta_path == before
+
+
+@pytest.fixture
+def nested(package: Path) -> ModuleType:
+    (package / "shaped_pkg" / "nested.py").write_text(NESTED)
+    with sd.install_import_hook("shaped_pkg"):
+        return importlib.import_module("shaped_pkg.nested")
+
+
+def test_an_alias_that_contains_itself_is_no_shape(nested: ModuleType) -> None:
+    assert nested.dump([1]) == "[1]"
+    assert not hasattr(nested.dump, "__wrapped__")
+
+
+def test_a_function_in_a_compiled_one_is_not_checked(nested: ModuleType) -> None:
+    net = nested.Net()
+    for compiled in (sd.compile(net, backend="eager"), torch.compile(net, backend="eager", fullgraph=True)):
+        for batch in (2, 5):
+            assert torch.equal(compiled(torch.ones(batch, 3)), torch.full((batch, 3), 2.0))
+    with pytest.raises(sd.ShapeError, match=r"in a call of `shaped_pkg\.nested\.Net\.forward`"):
+        net(torch.ones(2, 4))
 
 
 def test_a_syntax_error_is_pythons_own(package: Path) -> None:

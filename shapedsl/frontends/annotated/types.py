@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, cast
 
-from ...diagnostics import Report, Source
+from ...diagnostics import Report, Severity, Source
 from ...ir import AnyType, Const, MappingType, NoneType, ObjectType, OptionalType, Rest, SequenceType, Type
 from ...surface.forms import Form, forward_text
 from ...surface.symbols import Predicate, Symbol
@@ -70,18 +70,35 @@ class TypeReader(LeafReader):
         self._depth = 0
         self._qualifiers: set[str] = set()  # of the field being read
         self._open: list[object] = []  # classes being read: one may contain itself
+        self._within: list[tuple[object, object]] = []  # what is being read, and what its parameters stand for
+        self._circular: set[int] = set()  # those of them that contain themselves
 
     def read(self, annotation: Any) -> Type:
         """Returns the type that ``annotation`` means; `AnyType` where it is wrong or says nothing of shapes."""
-        if self._depth == _DEEPEST:  # an alias that contains itself
-            message = "this annotation contains itself, or nests too deep"
-            self._report.warning("unresolved-annotation", message, at=self._whole(""))
+        if self._depth == _DEEPEST:
+            self._contains_itself()
             return AnyType()
+        if any(each is annotation and arguments is self._arguments for each, arguments in self._within):
+            self._circular.add(id(annotation))  # an alias, through its name: `Json = list["Json"] | int`
+            return AnyType()
+        before = len(self._within)
+        if not _is_read_by_name(annotation):
+            self._within.append((annotation, self._arguments))
         self._depth += 1
         try:
-            return self._read(annotation)
+            result = self._read(annotation)
         finally:
             self._depth -= 1
+            del self._within[before:]
+        if id(annotation) in self._circular:
+            self._circular.discard(id(annotation))
+            if not is_silent(result):
+                self._contains_itself()
+        return result
+
+    def _contains_itself(self) -> None:
+        message = "this annotation contains itself, or nests too deep"
+        self._report.warning("unresolved-annotation", message, at=self._whole(""))
 
     def _read(self, annotation: Any) -> Type:
         if isinstance(annotation, str):
@@ -91,7 +108,7 @@ class TypeReader(LeafReader):
         if annotation is None or annotation is types.NoneType:
             return NoneType()
         # until 3.11 a generic alias of such a class says that it is one
-        if isinstance(annotation, FieldClass) and typing.get_origin(annotation) is None:
+        if _is_fields(annotation):
             return self._fields(annotation, annotation)
         if is_self(annotation):
             return self._self()
@@ -242,6 +259,8 @@ class TypeReader(LeafReader):
     def _unread(self, annotation: object, arguments: tuple[object, ...]) -> None:
         """Warns where shapes stand inside a type that has no place for them, as in ``dict[str, Tensor[B]]``."""
         inner = TypeReader(self._namespace, self._source, Report(), plain_strings=self._plain_strings)
+        inner._depth, inner._within, inner._open = self._depth, list(self._within), self._open
+        inner._arguments = self._arguments
         for argument in arguments:
             inner.read(argument)
         if inner.spoken:
@@ -262,7 +281,8 @@ class TypeReader(LeafReader):
             return OptionalType(read[0])
         if not all(map(is_silent, read)):
             shown = " | ".join(name_of(member) for member in members)
-            self._report.error(
+            self._report.emit(
+                Severity.WARNING if self._uses.lenient else Severity.ERROR,
                 "unsupported-union",
                 f"`{shown}`: only `T | None` is a union",
                 at=self._whole(shown),
@@ -321,6 +341,15 @@ def is_alias(annotation: object) -> bool:
 
 def _has_fields(origin: object) -> bool:
     return isinstance(origin, FieldClass) or (isinstance(origin, type) and field_class(origin) is not None)
+
+
+def _is_fields(annotation: object) -> bool:
+    return isinstance(annotation, FieldClass) and typing.get_origin(annotation) is None
+
+
+def _is_read_by_name(annotation: object) -> bool:
+    """Returns whether it is text, or a class; of classes, others keep track."""
+    return isinstance(annotation, (str, type, FieldClass))
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
