@@ -235,10 +235,12 @@ def checker_of(fn: Callable[..., Any]) -> Callable[..., None]:
 
     Raises:
         ShapeError: The spec of ``fn`` is wrong.
+        ImportError: torch is not installed or too old.
     """
     spec = carried_spec(fn, warn_ignored=False)
     if spec is None:
         return _unchecked
+    torch_for("checking calls")
     from ..targets.tracing import is_symbolically_traced, outside_traces
 
     check = outside_traces(_checker(spec, fn))

@@ -127,11 +127,14 @@ def from_torch(spec: ShapesSpec) -> Spec:
     Raises:
         ShapeError: It says something this language cannot.
         TypeError: It is none.
+        ImportError: torch is not installed or too old.
     """
     from ..targets.read import read
+    from ..targets.tensors import torch_for
 
     if not isinstance(spec, Mapping) and not type(spec).__module__.startswith("torch."):
         raise TypeError(f"from_torch() takes a ShapesSpec, not {type(spec).__name__}")
+    torch_for("reading a ShapesSpec")
     report = Report()
     signature = read(spec, report)
     report.raise_errors()
