@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import shapedsl as sd
-from shapedsl.diagnostics import Report, Source
+from shapedsl.diagnostics import Report, Severity, Source
 from shapedsl.frontends.annotated import read_callable
 from shapedsl.frontends.dialects.families import dtype_of
 from shapedsl.frontends.dialects.jaxtyping import read_dims
@@ -140,3 +140,35 @@ def test_names_for_type_checkers_alone(tmp_path: Path) -> None:
             "    where t_or_1 == 1 or t_or_1 == t"
         )["f"]
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "at"),
+    [
+        ("b {self.x}", "Tensor[b, _]", "{self.x}"),
+        ("b {n}d t", "Tensor[b, _, t]", "{n}d"),
+        ("b 2*t/3", "Tensor[b, _]", "/"),
+        ("2**b 2**3", "Tensor[_, 8]", "2**b"),
+        ("é b", "Tensor[_, b]", "é"),
+        ("*é b", "Tensor[..., b]", "é"),
+        ("b ?c d", "Tensor[b, _, d]", "?c"),
+        ("?*c d", "Tensor[..., d]", "?*c"),
+        ("abs(b) b", "Tensor[_, b]", "abs"),
+    ],
+)
+def test_other_peoples_text(text: str, type_: str, at: str) -> None:
+    """Read from source, a size that the language has no words for is told, and the others are read."""
+    report = Report()
+    dims = read_dims(Source("net.py", text), report, Uses(lenient=True))
+    assert write_type(TensorType(dims)) == type_
+    (told,) = report
+    assert (told.code, told.severity) == ("inexpressible", Severity.WARNING)
+    assert told.span is not None
+    assert text[told.span.source.position(told.span.start)[1] - 1 :].startswith(at)
+
+
+@pytest.mark.parametrize("text", ["a *", "#_", "a,b", "*a *b", "a...", "##a"])
+def test_what_nobody_can_mean_is_an_error_there_too(text: str) -> None:
+    report = Report()
+    assert read_dims(Source("net.py", text), report, Uses(lenient=True)) is None
+    assert report.errors

@@ -127,14 +127,27 @@ def test_a_property_is_told_of() -> None:
     assert told.message.startswith("`A.size` is a property")
 
 
-def test_a_union_spoils_nothing_else(tmp_path: Path) -> None:
+def test_what_has_no_words_spoils_nothing_else(tmp_path: Path) -> None:
     """Other people's annotations are no faults of theirs: what has no words is told, and the file is read."""
     path = tmp_path / "lib.pyi"
     path.write_text(
         "from jaxtyping import Float\nfrom torch import Tensor\n"
-        'def f(x: Float[Tensor, "b"] | float, y: Float[Tensor, "b"]) -> Float[Tensor, "b"]: ...\n',
+        'def f(x: Float[Tensor, "b"] | float, y: Float[Tensor, "b"]) -> Float[Tensor, "b"]: ...\n'
+        "class Net:\n"
+        '    def forward(self, x: Float[Tensor, "b {self.width}"], k) -> Float[Tensor, "b {k} {self.width*2}"]: ...\n',
         encoding="utf-8",
     )
-    with pytest.warns(sd.ShapeWarning, match="only `T | None` is a union"):
+    with pytest.warns(sd.ShapeWarning) as caught:
         specs = sd.from_stub(path)
+    told = [str(each.message) for each in caught]
+    for words in ("only `T | None` is a union", "`{self.width}`", "`{self.width*2}`", "`{k}`"):
+        assert any(words in each for each in told)
     assert specs["f"] == sd.loads("def f(x: _, y: floating[b]) -> floating[b]: ...")["f"]
+    assert (
+        specs["Net.forward"]
+        == (
+            sd.loads(
+                "class Net:\n    def forward(self, x: floating[b, _], k: _) -> floating[b, k, _]: ...",
+            )["Net.forward"]
+        )
+    )

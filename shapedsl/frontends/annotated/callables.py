@@ -45,6 +45,8 @@ class RawCallable:
         facts: What decorators said.
         shared: What was said of the class that it stands in.
         owner: The class that ``Self`` means, or its fields; None if there is none.
+        lenient: Whether annotations that the language has no words for are no errors: read from source, they may be
+            of people who know nothing of it.
     """
 
     name: str
@@ -54,6 +56,7 @@ class RawCallable:
     facts: Facts | None
     shared: Shared | None = None
     owner: type | FieldClass | None = None
+    lenient: bool = False
 
 
 def shared_by(target: Any) -> Facts | None:

@@ -137,7 +137,7 @@ class _Reading:
         self._plain_strings = self._facts.shapes or (raw.shared is not None and raw.shared.facts.shapes)
         self._predicates: list[Labeled] = []
         self._equalities: list[Equality] = []
-        self._uses = Uses()
+        self._uses = Uses(lenient=raw.lenient)
         self._shape_vars = cache(places.shape_vars)
         self._spoken = raw.facts is not None
 

@@ -89,6 +89,9 @@ class _Reader:
         for match in re.finditer(r"\S+", self._source.text):  # all that is wrong is told at once
             try:
                 found.append(self._axis(match.start(), match.group()))
+            except _UnsaidError as error:  # jaxtyping knows what it means, and only the language has no words
+                found.append(error.dim)
+                broken = broken or not self._uses.lenient
             except _RefusedError:
                 broken = True
         runs = [dim for dim in found if isinstance(dim, (Ellipsis, Variadic))]
@@ -141,10 +144,11 @@ class _Reader:
                 "write `...` for any axes, or name them: `*batch`" if "*" in signs else "write `_`, or a name",
             )
         if "?" in signs:
-            raise self._refusal(
+            raise self._unsaid(
                 span,
                 f"`{span.text}` is another size for each leaf of a PyTree",
                 "name the leaves: a TypedDict, a dataclass or a tuple",
+                Ellipsis(span) if "*" in signs else Static(span),
             )
         if "*" in signs:
             return self._run(signs, rest, at, span)
@@ -162,7 +166,10 @@ class _Reader:
                 help=f"write `*{rest}` where they are equal",
             )
             return Ellipsis(span)
-        name = self._size(rest, at)  # reports a name that is not ASCII
+        try:
+            name = self._size(rest, at)  # reports a name that is not ASCII
+        except _UnsaidError:
+            raise _UnsaidError(Ellipsis(span)) from None
         assert isinstance(name, Var)
         return Variadic(name.name, span)
 
@@ -175,9 +182,17 @@ class _Reader:
             raise self._refusal(span, f"`{text}`: `#` stands in front", f"write `#{text.replace('#', '')}`")
         holes = [self._hole(hole, text, at) for hole in _HOLE.finditer(text)]
         masked = _HOLE.sub(lambda hole: f" {hole.group()[1:-1]} ", text)
-        dims = parse_dims(Masked(self._source, " " * at + masked), self._report)
+        told = Report()
+        dims = parse_dims(Masked(self._source, " " * at + masked), told)
+        for diagnostic in told:
+            wrong = self._uses.lenient and diagnostic.severity is Severity.ERROR
+            self._report.add(
+                replace(diagnostic, severity=Severity.WARNING, code="inexpressible") if wrong else diagnostic
+            )
         if dims is None:
-            raise _RefusedError
+            raise _UnsaidError(Static(span))
+        if self._uses.lenient and any(map(_is_open_power, dims)):
+            raise self._unsaid(span, f"`{text}`: an exponent is a constant >= 0", "give the size a name", Static(span))
         if len(dims) != 1 or not isinstance(dims[0], (Const, Var, Apply)):
             raise self._refusal(span, f"`{text}` is no size", "write a name, a number or an expression")
         return self._placed(dims[0], set(holes))
@@ -188,15 +203,17 @@ class _Reader:
         span = self._source.span(at + hole.start(), at + hole.end())
         around = text[: hole.start()][-1:] + text[hole.end() :][:1]
         if not _NAME.match(name):
-            raise self._refusal(
+            raise self._unsaid(
                 span,
                 f"`{hole.group()}`: only the value of an int parameter can stand in braces",
                 "give the size a name, and write that: `n`"
                 if "." in name
                 else "write `{n}`, and what is computed outside",
+                Static(span),
             )
         if any(character.isalnum() or character == "_" for character in around):
-            raise self._refusal(span, f"`{text}`: a name cannot be made of values", "write a name, or `{n}` alone")
+            help_ = "write a name, or `{n}` alone"
+            raise self._unsaid(span, f"`{text}`: a name cannot be made of values", help_, Static(span))
         return span.start + 1
 
     def _placed(self, size: Size, holes: set[int]) -> Size:
@@ -223,9 +240,35 @@ class _Reader:
         self._report.error("inexpressible", message, at=span, help=help_)
         return _RefusedError()
 
+    def _unsaid(self, span: Span, message: str, help_: str, dim: Dim) -> _UnsaidError:
+        """Returns what to raise, reported: a warning where nobody wrote the text for this language."""
+        severity = Severity.WARNING if self._uses.lenient else Severity.ERROR
+        self._report.emit(severity, "inexpressible", message, at=span, help=help_)
+        return _UnsaidError(dim)
+
 
 class _RefusedError(Exception):
     """An axis cannot be read; why is reported."""
+
+
+class _UnsaidError(Exception):
+    """An axis that jaxtyping takes cannot be said; why is reported.
+
+    Attributes:
+        dim: What is left of it.
+    """
+
+    def __init__(self, dim: Dim) -> None:
+        super().__init__()
+        self.dim = dim
+
+
+def _is_open_power(dim: Dim) -> bool:
+    """Whether a power with an exponent that may be any number stands in an expression."""
+    if not isinstance(dim, Apply):
+        return False
+    own = dim.op.name == "**" and not isinstance(dim.args[1], Const)
+    return own or any(map(_is_open_power, dim.args))
 
 
 __all__ = ["Hint", "hint_of", "is_foreign", "is_tree", "read_dims"]

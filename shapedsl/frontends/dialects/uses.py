@@ -73,9 +73,11 @@ class Uses:
 
     Attributes:
         integers: The parameters that are annotated as ints, and of which no size was said.
+        lenient: Whether what the language has no words for is somebody else's text: a warning, and no error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, lenient: bool = False) -> None:
+        self.lenient = lenient
         self._broadcasts: dict[str, _Broadcast] = {}
         self._arguments: dict[str, tuple[str, Span]] = {}
         self.integers: set[str] = set()
@@ -178,14 +180,16 @@ class Uses:
                     message = f"a call that leaves `{name}` out is not held to its default by `{{{name}}}`"
                     report.emit(Severity.NOTE, "inexpressible", message, at=span)
             elif at is None:
-                report.error(
+                report.emit(
+                    self._severity,
                     "inexpressible",
                     f"`{{{name}}}` is the value of a parameter, and there is none called `{name}`",
                     at=span,
                     help=f"write `{name}` if it is a size of its own",
                 )
             else:
-                report.error(
+                report.emit(
+                    self._severity,
                     "inexpressible",
                     f"`{{{name}}}`: only the value of an int is a size",
                     at=span,
@@ -193,6 +197,10 @@ class Uses:
                     help=f"annotate it, `{name}: int`",
                 )
         return tuple(found)
+
+    @property
+    def _severity(self) -> Severity:
+        return Severity.WARNING if self.lenient else Severity.ERROR
 
     def _each(self, members: list[str], names: Mapping[str, Size], size: Size) -> Iterable[Constraint]:
         """Yields ``b_or_1 == 1 or b_or_1 == b`` for each of ``members``."""

@@ -206,7 +206,14 @@ class _Function:
             if receiver in annotations or (facts is not None and receiver in facts.params):
                 parameters.insert(0, RawParameter(receiver, ParamKind.POSITIONAL_OR_KEYWORD, False))
         return RawCallable(
-            found.name, tuple(parameters), receiver, annotations, facts, shared=shared, owner=self._owner()
+            found.name,
+            tuple(parameters),
+            receiver,
+            annotations,
+            facts,
+            shared=shared,
+            owner=self._owner(),
+            lenient=True,
         )
 
     def declares(self, diagnostic: Diagnostic) -> bool:

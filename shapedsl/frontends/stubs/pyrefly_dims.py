@@ -100,8 +100,8 @@ class Dims:
             ):
                 return self.size(inner)
             case cst.SimpleString():  # `[B, "N"]`
-                inner = unquoted(node)
-                return self._named_size(node) if inner is node else self.size(inner)
+                quoted = unquoted(node)
+                return self._named_size(node) if quoted is node else self.size(quoted)
             case _:
                 return self._named_size(node)
 
