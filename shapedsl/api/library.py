@@ -17,8 +17,10 @@ overloads that are not about such an object::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import FunctionType, MethodType
@@ -33,6 +35,7 @@ from .objects import attribute, inside, misfit
 from .spec import Spec, is_tensor, warn
 
 _FOLDER: Final = "stubs"
+_SPACED: Final = re.compile(r"([(\[{]) |,? ([)\]}])")  # what breaking a long line put into its brackets
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +299,13 @@ def listed_text(name: str | None = None) -> str:
         return "\n".join(line for entry in entries for line in (entry.name, *map(_line, entry.specs)))
     chosen = [entry for entry in entries if entry.name == name or entry.name.endswith(f".{name}")]
     if not chosen:
-        raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, f"the library has no entry `{name}`")])
+        message, known = f"the library has no entry `{name}`", {entry.name.rpartition(".")[2] for entry in entries}
+        alike = get_close_matches(name.rpartition(".")[2].lower(), {each.lower() for each in known})
+        near = sorted(each for each in known if each.lower() in alike)
+        help_ = (
+            f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "`--list` alone shows them all"
+        )
+        raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, message, helps=(help_,))])
     return "\n\n".join(write_signature(each) for entry in chosen for each in entry.specs)
 
 
@@ -305,7 +314,7 @@ def _line(signature: Signature) -> str:
     key = signature.key.rpartition(".")[2]
     bare = replace(signature, name=key, constraints=(), variables=(), values=(), doc=None, index=1, receiver=None)
     text = " ".join(write_signature(bare).split()).removeprefix("def ").removesuffix(": ...")
-    text = text.replace("( ", "(").replace(", )", ")")
+    text = _SPACED.sub(lambda found: found[1] or found[2], text)
     return f"    {text}" + (f"  # {signature.doc}" if signature.doc else "")
 
 

@@ -43,6 +43,9 @@ def load(path: str | os.PathLike[str], *, consts: Mapping[str, int] | None = Non
     """
     if isinstance(path, str) and _TEXT.match(path) and not os.path.exists(path):
         raise _error("unreadable-file", "this is text, not the path of a file", "text is read by `loads`")
+    if os.fspath(path).endswith((".py", ".pyi")) and os.path.isfile(path):
+        message = f"`{os.fspath(path)}` is Python, not the text of specs"
+        raise _error("unreadable-file", message, "Python is read by `from_stub`")
     report = Report()
     source = pipeline.read_file(Path(path), report)
     report.raise_errors()

@@ -36,7 +36,12 @@ def read_source(name: str, report: Report) -> Source | None:
     from .. import pipeline
 
     if name != STANDARD_INPUT:
-        return pipeline.read_file(Path(name), report)
+        source = pipeline.read_file(Path(name), report)
+        if source is not None and name.endswith((".py", ".pyi")):
+            message = f"`{name}` is Python, not the text of specs"
+            report.error("unreadable-file", message, help=f"`shapedsl stubs {name}` prints the specs that it states")
+            return None
+        return source
     if sys.stdin is None:
         report.error("unreadable-file", "there is no standard input")
         return None

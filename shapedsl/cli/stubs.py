@@ -52,7 +52,9 @@ def command(
     Exit codes: 0, or 1 if a file has errors; 2 misuse.
     """
     if listed:
-        _list(files)
+        if target != "shapes" or consts:
+            raise click.UsageError("With --list, neither --to nor --const means anything.")
+        _list(files, output, format_)
         return
     if not files:
         raise click.UsageError("Missing argument 'PATH...'.")
@@ -68,6 +70,8 @@ def command(
             say(text)
     elif not report.errors:
         _write(Path(output), f"{text}\n" if text else "", report)
+    if format_ == "full" and not tuple(module) and not len(report):
+        say("no specs: nothing here speaks of shapes", err=True)
     show(report, format_, err=True)
     fail(refusal(report.errors) if report.errors else 0)
 
@@ -87,18 +91,23 @@ def _write(path: Path, text: str, report: Report) -> None:
         report.error("unreadable-file", f"cannot write `{path}`: {reason}")
 
 
-def _list(names: tuple[str, ...]) -> None:
-    """Prints the entries of the stub library; all of them, where none is named."""
+def _list(names: tuple[str, ...], output: str | None, format_: str) -> None:
+    """Prints the entries of the stub library, or writes them to a file; all of them, where none is named."""
     from ..api import listed_text
 
+    report = Report()
     try:
-        say("\n\n".join(map(listed_text, names)) if names else listed_text())
+        text = "\n\n".join(map(listed_text, names)) if names else listed_text()
     except ShapeError as error:
-        report = Report()
         for diagnostic in error.diagnostics:
             report.add(diagnostic)
-        show(report, err=True)
-        fail(refusal(report.errors))
+    else:
+        if output is None:
+            say(text)
+        else:
+            _write(Path(output), f"{text}\n", report)
+    show(report, format_, err=True)
+    fail(refusal(report.errors) if report.errors else 0)
 
 
 def _read(files: Sequence[str], target: str, consts: Mapping[str, int], report: Report) -> Iterator[Module]:

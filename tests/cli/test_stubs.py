@@ -120,3 +120,31 @@ def test_without_libcst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(sd.ShapeError, match=r"shapedsl\[stubs\]") as caught:
         sd.from_stub(path)
     assert caught.value.code == "missing-extra"
+
+
+@pytest.mark.parametrize("text", ["", "x = 1\n", "def f(x: int) -> int: ...\n"])
+def test_a_file_without_specs_is_told_of(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(text)
+    done = run("stubs", str(path))
+    assert (done.exit_code, done.output) == (0, "no specs: nothing here speaks of shapes\n")
+    assert run("stubs", "--format", "concise", str(path)).output == ""
+
+
+@pytest.mark.parametrize("verb", [("check",), ("fmt",), ("explain",), ("lower",), ("ask", "B > 1")])
+def test_verbs_for_specs_say_what_reads_python(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(STUB)
+    done = run(verb[0], str(path), *verb[1:])
+    assert done.exit_code == 2
+    assert f"error[unreadable-file]: `{path}` is Python, not the text of specs" in done.output
+    assert f"help: `shapedsl stubs {path}` prints the specs that it states" in done.output
+
+
+def test_load_says_what_reads_python(tmp_path: Path) -> None:
+    path = tmp_path / "a.pyi"
+    path.write_text(STUB)
+    for given in (path, str(path)):
+        with pytest.raises(sd.ShapeError, match="Python is read by `from_stub`") as caught:
+            sd.load(given)
+        assert caught.value.code == "unreadable-file"
