@@ -150,6 +150,11 @@ class Symbol:
     __abs__ = _no_size("abs()")
     __invert__ = _no_size("`~`, which negates a predicate: ~(B < 3)")
 
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"`{self.text}` is a size that is not known here: it is neither true nor false; `and`, `or` and `if` join no sizes"
+        )
+
     def __contains__(self, other: object) -> bool:
         raise TypeError(f'a size has no members; write where("{other!r} == {self.text}"), or "B in {{2, 4}}" as text')
 

@@ -1,7 +1,7 @@
 """One name that is missing at run time is one diagnostic where it stands, and spoils nothing else."""
 # These annotations are for run time: most of them no type checker would pass.
 # mypy: disable-error-code="arg-type,attr-defined,call-arg,empty-body,misc,name-defined,no-untyped-call,operator,type-arg,unused-ignore,valid-type"
-# ruff: noqa: F821, UP007, UP045
+# ruff: noqa: F821, RUF036, UP006, UP007, UP035, UP037, UP045
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from shapedsl.frontends.text import read
 from shapedsl.ir import Signature
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Final, List, Tuple
+
     import torch
     import torch as th
     from somewhere import Config, Missing  # type: ignore[import-not-found]
-    from typing_extensions import Self
+    from typing_extensions import NotRequired, ReadOnly, Required, Self, Unpack
 
     from shapedsl.dtypes import int64
 
@@ -159,3 +162,59 @@ def test_quotes_that_ruff_removed() -> None:
         "def f(x: Tensor[Q, R, 2 * Q + 1], y: Tensor[Q], z: Tensor[max(Q, R)]) -> Scalar[Q]: ..."
     )
     assert len(report) == 0
+
+
+class Partly(TypedDict, total=False):
+    a: Required[Tensor[B]]
+    b: ReadOnly[Tensor[B]]
+
+
+class Whole(TypedDict):
+    a: Tensor[B]
+    b: NotRequired[ReadOnly[Tensor[D]]]
+
+
+def typings(
+    a: Sequence[Tensor[B]],
+    b: List[Tensor[B]],
+    c: Tuple[Tensor[B], ...],
+    d: Final[Tensor[D]],
+    e: Mapping[str, int],
+    f: Partly,
+    g: Whole,
+    **keys: Unpack[Partly],
+) -> Sequence[Tensor[D]]: ...
+
+
+def test_what_typing_has_need_not_be_there() -> None:
+    """Linters move imports that only annotations use under ``TYPE_CHECKING``."""
+    report = Report()
+    assert read_callable(typings, report) == written(
+        "def typings(a: [Tensor[B], ...], b: [Tensor[B], ...], c: (Tensor[B], ...), d: Tensor[D], e,"
+        ' f: {"a": Tensor[B], "b": Tensor[B] | None}, g: {"a": Tensor[B], "b": Tensor[D] | None},'
+        ' **keys: {"a": Tensor[B], "b": Tensor[B] | None}) -> [Tensor[D], ...]: ...'
+    )
+    assert [d.message for d in report] == []
+
+
+def bars(
+    a: "Tensor[B]" | None,
+    b: None | "Tensor[D]",
+    c: list["Tensor[B]" | None],
+    d: Tensor[B] | "None",
+    e: "Missing" | None,
+    f: "int" | None | "Tensor[B]",
+) -> "Tensor[B]" | None: ...
+
+
+def test_a_string_beside_a_bar() -> None:
+    """Type checkers read it; Python could not evaluate it."""
+    report = Report()
+    assert read_callable(bars, report) == written(
+        "def bars(a: Tensor[B] | None, b: Tensor[D] | None, c: [Tensor[B] | None, ...], d: Tensor[B] | None, e, f)"
+        " -> Tensor[B] | None: ..."
+    )
+    assert [(d.code, d.annotations[0].span.text) for d in report] == [
+        ("unresolved-annotation", "Missing"),
+        ("unsupported-union", "int | None | Tensor[B]"),
+    ]

@@ -90,6 +90,12 @@ def test_a_claim_has_no_truth_and_the_error_shows_what_to_write(claim: typing.Ca
         claim()
 
 
+@pytest.mark.parametrize("size", [lambda: B and D, lambda: D or 3, lambda: not B, lambda: 3 if B else 4])  # type: ignore[truthy-function]
+def test_a_size_has_no_truth_either(size: typing.Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=r"`[BD]` is a size .* neither true nor false"):
+        size()
+
+
 def test_where_refuses_what_python_decided_itself() -> None:
     with pytest.raises(TypeError, match="Python decided"):
         where(B in {2, 4})

@@ -290,7 +290,10 @@ def is_int(type_: Type) -> bool:
 def is_none(member: Any) -> bool:
     """Whether ``member`` of a union is ``None``."""
     hint = hint_of(member)
-    return member is None or member is types.NoneType or (hint is not None and hint.array_type is types.NoneType)
+    text = member if isinstance(member, str) else forward_text(member)
+    if member is None or member is types.NoneType or (text is not None and text.strip() == "None"):
+        return True
+    return hint is not None and hint.array_type is types.NoneType
 
 
 def is_optional(base: object) -> bool:
@@ -307,6 +310,11 @@ def _is_plain_value(base: object) -> bool:
 
 def name_of(annotation: object) -> str:
     """Returns what messages call an annotation."""
+    if annotation is types.NoneType:
+        return "None"
+    text = forward_text(annotation)
+    if text is not None:
+        return text
     return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
 
 

@@ -11,8 +11,10 @@ Only Python expressions that the user wrote as annotations are evaluated; what t
 
 from __future__ import annotations
 
+import ast
 import builtins
 import sys
+import types
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
@@ -22,12 +24,29 @@ from ...surface.forms import Form, Scalar, Shape, Tensor
 from ...surface.symbols import Symbol
 from ..dialects.stand_ins import STAND_INS
 
+_GENERICS = (
+    *("Annotated", "Any", "ClassVar", "Final", "Literal", "NotRequired", "Optional", "ReadOnly", "Required", "Union"),
+    *("Unpack", "AsyncGenerator", "AsyncIterable", "AsyncIterator", "Callable", "Collection", "Dict", "Generator"),
+    *("Iterable", "Iterator", "List", "Mapping", "MutableMapping", "MutableSequence", "Sequence", "Tuple"),
+)
+
+
+class _Later:
+    """What an older `typing` lacks; it is known by its name."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getitem__(self, items: Any) -> Any:
+        return types.GenericAlias(typing.cast("type", self), items)
+
+
 # What users import under TYPE_CHECKING, where linters move it, and what it is called there.
 _FALLBACKS: dict[str, object] = {
     "Tensor": Tensor,
     "Scalar": Scalar,
     "Shape": Shape,
-    **{name: getattr(typing, name) for name in ("Annotated", "Literal", "Optional", "Union", "Any")},
+    **{name: getattr(typing, name, None) or _Later(name) for name in _GENERICS},
     **{name: Form(dtype_name(name) or name) for name in (*DTYPES, *FAMILIES, *ALIASES)},
     **STAND_INS,
 }
@@ -107,7 +126,42 @@ class Namespace(dict[str, Any]):
         text = text.strip()
         source = f"({text},)[0]" if text.startswith("*") else f"({text}\n)"  # `*args: *Ts`, as typing does it
         code = compile(source, "<annotation>", "eval", dont_inherit=True)
-        return eval(code, {"__builtins__": builtins}, self)  # noqa: S307  # an annotation, as typing evaluates it
+        scope = {"__builtins__": builtins, _UNION: typing.Union}
+        try:
+            return eval(code, scope, self)  # noqa: S307  # an annotation, as typing evaluates it
+        except TypeError:
+            spelled = _without_bars(source)
+            if spelled is None:
+                raise
+            return eval(spelled, scope, self)  # noqa: S307
+
+
+_UNION = "__union__"
+
+
+class _Bars(ast.NodeTransformer):
+    """Writes ``A | B`` as ``Union[A, B]``.
+
+    Attributes:
+        quoted: Whether a string stood beside a bar.
+    """
+
+    quoted = False
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.BitOr):
+            return node
+        sides: list[ast.expr] = [node.left, node.right]
+        self.quoted |= any(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides)
+        return ast.Subscript(ast.Name(_UNION, ast.Load()), ast.Tuple(sides, ast.Load()), ast.Load())
+
+
+def _without_bars(source: str) -> types.CodeType | None:
+    """Returns the code of an annotation such as ``"Tensor[B]" | None``, which type checkers read and Python cannot run."""
+    bars = _Bars()
+    tree = bars.visit(ast.parse(source, mode="eval"))
+    return compile(ast.fix_missing_locations(tree), "<annotation>", "eval") if bars.quoted else None
 
 
 def of_function(function: Any, around: Mapping[str, Any], owner: object = None) -> Namespace:
