@@ -233,6 +233,14 @@ EXACT = {
         "def f(x: Tensor[[N]], y: One[N + 1], z: None_) -> Tensor[[M]]: ...",
         "def f(x: Tensor[N], y: One(a: Tensor[N + 1, 4], b: Tensor[N + 1]), z: None_(a: Tensor[3, 4])) -> Tensor[M]: ...",
     ),
+    "a class with types and sizes": (
+        "from dataclasses import dataclass\n"
+        "@dataclass\nclass Box[T, N: IntVar]:\n    a: T\n    b: list[T]\n    c: Tensor[[N]]\n"
+        "@dataclass\nclass Sub[M: IntVar](Box[Tensor[[M, 2]], M + 1]): ...\n"
+        "def f[N: IntVar](x: Tensor[[N]], y: Box[Tensor[[N]], 2 * N], z: Sub[N], w: Box) -> None: ...",
+        "def f(x: Tensor[N], y: Box(a: Tensor[N], b: [Tensor[N], ...], c: Tensor[2 * N]),"
+        " z: Sub(a: Tensor[N, 2], b: [Tensor[N, 2], ...], c: Tensor[N + 1]), w: Box(a: _, c: Tensor[_])) -> None: ...",
+    ),
     "what belongs to no object": (
         "class Net[D: IntVar](nn.Module):\n"
         "    @staticmethod\n    def s(x: Tensor[[D]]) -> Tensor[[D]]: ...\n"

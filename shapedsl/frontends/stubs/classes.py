@@ -55,11 +55,21 @@ class Late(str):
 class TypeVar(Symbol):
     """A type parameter; its reader knows it by the name of its class, and sizes can be made of it."""
 
-    __slots__ = ("__name__",)
+    __slots__ = ("__bound__", "__constraints__", "__name__")
 
     def __init__(self, name: str, text: str | None = None) -> None:
         super().__init__(text or name)
         self.__name__ = name
+        self.__bound__: Late | None = None
+        self.__constraints__: tuple[Late, ...] = ()
+
+    def bind(self, bound: cst.BaseExpression | None, around: Interpreter) -> TypeVar:
+        """Returns it with what stands behind its colon: what every argument is, or a tuple of what it may be."""
+        if isinstance(bound, cst.Tuple):
+            self.__constraints__ = tuple(Late.of(element.value, around) for element in bound.elements)
+        elif bound is not None:
+            self.__bound__ = Late.of(bound, around)
+        return self
 
 
 class TypeVarTuple(TypeVar):
@@ -146,6 +156,9 @@ def of_definition(node: cst.ClassDef, around: Interpreter) -> Any:
 
 def _parameters(node: cst.ClassDef, around: Interpreter) -> tuple[object, ...]:
     """Returns the type parameters of a class: ``class Batch[T]``, ``class Batch(Generic[T])``."""
+    own = around.parameters(node)
+    if own is not None:
+        return own
     if node.type_parameters is not None:
         rows = parameters_of(node.type_parameters).values()
         return tuple(parameter(row.name, row.kind) for row in rows if isinstance(row, TypeParam))
@@ -207,6 +220,9 @@ def _base(node: cst.BaseExpression, around: Interpreter) -> tuple[cst.ClassDef, 
 
 def _arguments(base: cst.BaseExpression, around: Interpreter) -> tuple[object, ...]:
     """Returns what a base class is given for its type parameters."""
+    own = around.arguments(base)
+    if own is not None:
+        return own
     items = base.slice if isinstance(base, cst.Subscript) else ()
     found: list[object] = []
     for node in [item.slice.value for item in items if isinstance(item.slice, cst.Index)]:
@@ -294,7 +310,8 @@ def of_call(name: str, node: cst.Call, interpreter: Interpreter) -> Any:
     if not isinstance(title, str):
         return None
     if name in _VARIABLES:
-        return (parameter(title, name),)
+        bounds = cst.Tuple([cst.Element(arg) for arg in args[1:]]) if len(args) > 1 else keywords.get("bound")
+        return (parameter(title, name).bind(bounds, interpreter),)
     if name in ("NewType", "TypeAliasType"):
         value = args[1] if len(args) > 1 else keywords.get("value")
         if value is None:

@@ -115,6 +115,14 @@ class Interpreter:
             inner.classes = self.classes
         return inner
 
+    def parameters(self, node: cst.ClassDef) -> tuple[object, ...] | None:
+        """Returns the type parameters of a class, if another notation than Python's says what they are."""
+        return None
+
+    def arguments(self, node: cst.BaseExpression) -> tuple[object, ...] | None:
+        """Returns what a class is given for its type parameters, if another notation than Python's says it."""
+        return None
+
     def evaluate(self, text: str) -> object:
         """Returns what a quoted annotation stands for, as `annotated.namespace.Evaluator` does.
 
@@ -224,8 +232,8 @@ class Interpreter:
                 return self.inside(scope, file).value(value)
             case Meaning(binding=Defined(node=definition), scope=scope, file=file):
                 return classes.of_definition(definition, self.inside(scope, file))
-            case Meaning(binding=TypeParam(name=name, kind=kind)):
-                return classes.parameter(name, kind)
+            case Meaning(binding=TypeParam(name=name, kind=kind, bound=bound), scope=scope, file=file):
+                return classes.parameter(name, kind).bind(bound, self.inside(scope, file))
             case Meaning(binding=binding):
                 return foreign(getattr(binding, "name", "object"))
             case str() as qualified:

@@ -31,7 +31,7 @@ from ...ir.write_sizes import write_dim
 from ...surface.forms import Form, Scalar, Tensor
 from ...surface.symbols import Symbol
 from ..annotated.fields import FieldClass
-from .classes import parameter
+from .classes import parameter as make_parameter
 from .interpret import Interpreter, UninterpretedError
 from .known import foreign
 from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name, unquoted
@@ -161,6 +161,8 @@ class PyreflyInterpreter(Interpreter):
                 raise NotReadError(f"`{parameter.name}` is an index, which the language has no type for")
             case Kind.FOREIGN:
                 raise NotReadError(f"`{parameter.name}` is {parameter.kind.value}")
+            case Kind.OTHER if isinstance(node, cst.Name):  # of a class, it may stand for a tensor
+                return make_parameter(parameter.name, "TypeVar")
             case Kind.FLAG | Kind.OTHER:
                 return _STATIC if isinstance(node, cst.Name) else _NOT_MINE
 
@@ -302,46 +304,34 @@ class PyreflyInterpreter(Interpreter):
         self, head: cst.BaseExpression, definition: cst.ClassDef, names: Names, items: Sequence[cst.BaseExpression]
     ) -> Any:
         """Reads a class with fields; of a size that is not given, as of all in a bare ``State``, nothing is said."""
-        found = Interpreter.value(self, head)
-        values: dict[str, object] = {}
-        if isinstance(found, FieldClass):
-            self._fill(definition, names, items, self.names, values)
-        if not values:
+        found = Interpreter.value(self, head) if names.parameters(definition) else None
+        if not isinstance(found, FieldClass):
             return _NOT_MINE
-        rows = tuple(parameter(name, "TypeVar") for name in values)
-        object.__setattr__(found, "__type_params__", rows)  # frozen, and known by what it is
-        return types.GenericAlias(cast("type", found), tuple(values.values()))
+        return types.GenericAlias(cast("type", found), self._given(definition, names, items))
 
-    def _fill(
-        self,
-        definition: cst.ClassDef,
-        names: Names,
-        items: Sequence[cst.BaseExpression],
-        around: Names,
-        values: dict[str, object],
-    ) -> None:
-        """Adds what the type parameters of a class, and of those that it derives from, stand for, by name."""
-        given: dict[str, Given] = {}
+    def parameters(self, node: cst.ClassDef) -> tuple[object, ...] | None:
+        """Returns the type parameters of a class, sizes and shapes among them."""
+        return tuple(make_parameter(row.name, "TypeVar") for row in self.names.parameters(node)) or None
+
+    def arguments(self, node: cst.BaseExpression) -> tuple[object, ...] | None:
+        """Returns what the class ``node`` is given, one for each of its parameters; nothing is known of the others."""
+        items: list[cst.BaseExpression] = []
+        if isinstance(node, cst.Subscript):
+            items = [item.slice.value for item in node.slice if isinstance(item.slice, cst.Index)]
+        found = self.names.meaning(node.value if isinstance(node, cst.Subscript) else node)
+        return self._given(found.node, found.names, items) or None if isinstance(found, Class) else None
+
+    def _given(self, definition: cst.ClassDef, names: Names, items: Sequence[cst.BaseExpression]) -> tuple[object, ...]:
         rows = names.parameters(definition)
-        for index, row in enumerate(rows):
-            given[row.name] = Given(items[index], around) if index < len(items) else Given(cst.Name("Any"), names)
+        declared = definition.type_parameters
+        if declared is not None and len(declared.params) != len(rows) and items:
+            self._unsaid(items[0], f"`{definition.name.value}` has type parameters of several kinds; none is read")
+            items = ()
+        filled = [Given(item, self.names) for item in items[: len(rows)]]
+        filled += [Given(cst.Name("Any"), names)] * (len(rows) - len(filled))
+        given = {row.name: each for row, each in zip(rows, filled, strict=True)}
         inner = names.within(names.scope, given, definition)
-        for index, row in enumerate(rows):
-            value = self._filled_in(row, inner, items[index] if index < len(items) else definition.name)
-            if row.name in values and repr(values[row.name]) != repr(value):
-                message = f"`{row.name}` is a parameter of several classes here; its sizes are not read"
-                self._unsaid(definition.name, message)
-                value = Symbol("...") if row.kind is Kind.SHAPE else Symbol("_")
-            values[row.name] = value
-        for base in definition.bases:
-            items = []
-            if isinstance(base.value, cst.Subscript):
-                items = [item.slice.value for item in base.value.slice if isinstance(item.slice, cst.Index)]
-            found = names.meaning(base.value.value if isinstance(base.value, cst.Subscript) else base.value)
-            if isinstance(found, Class) and inner.depth < _DEEPEST and id(found.node) not in inner.opened:
-                outer = found.names
-                outer = Names(outer.scope, outer.files, outer.given, inner.depth, inner.opened)
-                self._fill(found.node, outer, items, inner, values)
+        return tuple(self._filled_in(row, inner, given[row.name].node) for row in rows)
 
     def _filled_in(self, row: Parameter, inner: Names, at: cst.CSTNode) -> object:
         dims = Dims(inner, self._unsaid)
