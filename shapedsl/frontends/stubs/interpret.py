@@ -115,11 +115,11 @@ class Interpreter:
             inner.classes = self.classes
         return inner
 
-    def parameters(self, node: cst.ClassDef) -> tuple[object, ...] | None:
+    def parameters(self, node: cst.ClassDef) -> tuple[object, ...] | None:  # noqa: ARG002  # for who overrides it
         """Returns the type parameters of a class, if another notation than Python's says what they are."""
         return None
 
-    def arguments(self, node: cst.BaseExpression) -> tuple[object, ...] | None:
+    def arguments(self, node: cst.BaseExpression) -> tuple[object, ...] | None:  # noqa: ARG002  # the same
         """Returns what a class is given for its type parameters, if another notation than Python's says it."""
         return None
 
