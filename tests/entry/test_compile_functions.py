@@ -272,6 +272,19 @@ def test_an_unknown_parameter_is_an_error_where_torch_ignores_it() -> None:
     assert graphs.count == 1
 
 
+def test_a_keyword_of_kwargs_may_be_left_out() -> None:
+    def scaled(x: Any, **kwargs: Any) -> Any:
+        return x * 2 if kwargs.get("y") is None else x + kwargs["y"] + len(kwargs)
+
+    run, _ = compiled(scaled, "def f(x: Tensor[B], *, y: Tensor[B] | None = _): ...")
+    for size in (2, 5):
+        assert torch.equal(run(ones(size)), torch.full((size,), 2.0))
+        assert torch.equal(run(ones(size), y=ones(size)), torch.full((size,), 3.0))
+        assert torch.equal(run(ones(size), y=None), torch.full((size,), 2.0))
+    with pytest.raises(ShapeError, match=r"`y.shape\[0\]` is 3"):
+        run(ones(2), y=ones(3))
+
+
 def test_none_lengths_and_ranks_select_artifacts() -> None:
     def f(x: Any, mask: Any = None, caches: Any = ()) -> Any:
         out = x.sum() if mask is None else (x * mask).sum()

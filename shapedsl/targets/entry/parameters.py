@@ -11,7 +11,7 @@ from typing import Any
 
 from ...diagnostics import Report
 from ...ir import AnyType, ParamKind, Signature
-from ...runtime.parameters import REQUIRED, Parameter, of_python, of_spec
+from ...runtime.parameters import OMITTED, REQUIRED, Parameter, of_python, of_spec
 
 
 def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Parameter, ...]:
@@ -43,7 +43,7 @@ def parameters_of(target: Callable[..., Any], signature: Signature) -> tuple[Par
     if unknown and kinds <= {ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD} and ParamKind.VAR_POSITIONAL in kinds:
         return of_spec(signature)
     if unknown and ParamKind.VAR_KEYWORD in kinds:
-        named = [Parameter(param.name, ParamKind.KEYWORD_ONLY) for param in unknown]
+        named = [Parameter(p.name, ParamKind.KEYWORD_ONLY, OMITTED if p.default else REQUIRED) for p in unknown]
         found, unknown = (*found[:-1], *named, found[-1]), []
     _report_unknown(
         signature, [*refused, *(param.name for param in unknown)], [p.name for p in found if p.name not in keywords]
