@@ -153,6 +153,8 @@ def _other(target: Any, literals: Mapping[str, tuple[Any, ...]]) -> str | None:
     """Returns which attribute has a value that the entry is not about; None if none has."""
     for name, values in literals.items():
         value = inside(target, name)
+        if value is None:
+            value = inside(inside(target, "config"), name)
         if not any(type(value) is type(known) and value == known for known in values):
             known = " or ".join(map(repr, values))
             return f"its `{name}` is {value!r}, not {known}"

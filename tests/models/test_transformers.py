@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="the entries describe transformers' m
 import shapedsl as sd
 from shapedsl.ir.write_types import write_type
 from tests.models.harness import Entry, spec_of, try_compile, try_export
-from tests.models.transformers_entries import ENTRIES
+from tests.models.transformers_entries import _WORDS, ENTRIES
 
 ALL = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 NAMED = {entry.name: entry for entry in ENTRIES}
@@ -92,3 +92,25 @@ def test_a_decoder_is_not_described_as_an_encoder() -> None:
     module.config.is_decoder = True
     with pytest.warns(sd.ShapeWarning, match="does not describe this object"):
         assert sd.stub_for(module) is None
+
+
+@pytest.mark.parametrize("name", ["BertModel", "LlamaForCausalLM, prefill", "T5Model", "ViTModel", "CLIPModel"])
+def test_a_model_that_returns_tuples_is_not_described(name: str) -> None:
+    module = NAMED[name].make()
+    module.config.return_dict = False
+    with pytest.warns(sd.ShapeWarning, match="its `return_dict` is False, not True"):
+        assert sd.stub_for(module) is None
+
+
+def test_all_logits_are_claimed_only_where_all_are_kept() -> None:
+    entry = NAMED["LlamaForCausalLM, prefill"]
+    module = entry.make()
+    args, kwargs = entry.inputs(B=2, T=8)
+    spec = spec_of(entry, module)
+    spec.check(*args, **kwargs, logits_to_keep=0)
+    assert module(*args, **kwargs, logits_to_keep=3).logits.shape == (2, 3, _WORDS)
+    with pytest.raises(sd.ShapeError, match="`logits_to_keep` is 3, expected 0"):
+        spec.check(*args, **kwargs, logits_to_keep=3)
+    last = sd.stub_for(module, args=args, kwargs={**kwargs, "logits_to_keep": 3})
+    assert last is not None
+    assert last.bind(*args, **kwargs, logits_to_keep=3) == {"B": 2, "T": 8, "kept": 3}

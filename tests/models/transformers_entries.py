@@ -147,6 +147,16 @@ LLAMA = (
         "forward@3",
     ),
     Entry(
+        "LlamaForCausalLM, prefill for the last logits",
+        _llama,
+        lambda B, T, keep=1: _call(
+            input_ids=_ids(B, T), attention_mask=_mask(B, T), use_cache=False, logits_to_keep=keep
+        ),
+        ({"B": 2, "T": 8}, {"B": 1, "T": 2}, {"B": 3, "T": 40}, {"B": 5, "T": 7}),
+        ({"B": 2, "T": 1}, {"B": 0, "T": 8}, {"B": 2, "T": 8, "keep": 0}),
+        "forward@6",
+    ),
+    Entry(
         "LlamaForCausalLM, decode with a cache",
         _two_layers,
         lambda B, P, T=1, off=0: _call(

@@ -19,6 +19,8 @@ class BaseModelOutputWithPoolingAndCrossAttentions:
 
 @shapes("const vocab_size, type_vocab_size, hidden_size, max_position_embeddings, is_decoder = _")
 class BertModel:
+    return_dict: L[True]
+
     @shapes("""
     where is_decoder == 0
     where B >= 1, 2 <= S, S <= max_position_embeddings

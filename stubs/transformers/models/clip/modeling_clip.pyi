@@ -31,6 +31,8 @@ class CLIPOutput:
 
 @shapes("const vocab_size, hidden_size, max_position_embeddings = _")
 class CLIPTextModel:
+    return_dict: L[True]
+
     @shapes("""
     where B >= 1, 2 <= S, S <= max_position_embeddings
     values input_ids in [0, vocab_size - 1]
@@ -50,6 +52,8 @@ const num_channels, image_size, hidden_size = _
 const patch_size in [1, inf] = _
 """)
 class CLIPVisionModel:
+    return_dict: L[True]
+
     @shapes("where B >= 1")
     def forward(
         self, pixel_values: floating[L["B, num_channels, image_size, image_size"]], **kwargs: Any
@@ -63,6 +67,8 @@ let channels = config_vision_config_num_channels
 let side = config_vision_config_image_size
 """)
 class CLIPModel:
+    return_dict: L[True]
+
     @shapes("""
     "B texts and N images, each with each"
     where B >= 1, N >= 1, 2 <= S, S <= config_text_config_max_position_embeddings

@@ -32,6 +32,8 @@ const vocab_size, d_model = _
 where S >= 2, D >= 2
 """)
 class T5Model:
+    return_dict: L[True]
+
     @overload
     @shapes("""
     "with both masks"
@@ -75,6 +77,8 @@ const vocab_size, d_model = _
 where S >= 2, D >= 2
 """)
 class T5ForConditionalGeneration:
+    return_dict: L[True]
+
     @overload
     @shapes("""
     "with both masks"

@@ -29,6 +29,8 @@ let native = (image_size // patch_size) * (image_size // patch_size)
 where B >= 1
 """)
 class ViTModel:
+    return_dict: L[True]
+
     @overload
     @shapes("let patches = native")
     def forward(

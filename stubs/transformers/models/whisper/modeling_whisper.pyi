@@ -19,6 +19,8 @@ class Seq2SeqModelOutput:
 
 @shapes("const vocab_size, num_mel_bins, d_model, max_source_positions, max_target_positions = _")
 class WhisperModel:
+    return_dict: L[True]
+
     @shapes("""
     where B >= 1, 2 <= D, D <= max_target_positions
     values decoder_input_ids in [0, vocab_size - 1]
