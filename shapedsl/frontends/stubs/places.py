@@ -34,7 +34,8 @@ class StubPlaces:
         every = [*rows.posonly_params, *rows.params, *rows.kwonly_params, rows.star_arg, rows.star_kwarg]
         for each in every:
             if isinstance(each, cst.Param) and each.name.value == name:
-                return source_in(self._tree, text, each.annotation or each.name)
+                nodes = (each.name,) if each.annotation is None else (each.annotation, each.name)
+                return source_in(self._tree, text, *nodes)
         return self.function(text)
 
     def returns(self, text: str) -> Source:
