@@ -27,5 +27,5 @@ def test_a_parameters_name_is_shown_where_it_stands(tmp_path: Path) -> None:
         "y": ((3, 21), "y"),
         "rest": ((4, 6), "rest"),
         "key": ((4, 25), "key"),
-        "named": ((4, 43), "named"),
+        "named": ((4, 45), "named"),
     }
