@@ -119,6 +119,33 @@ def test_arguments_of_bases() -> None:
     )
 
 
+Least = TypeVar("Least", bound=Tensor[B, D])
+Later = TypeVar("Later", bound="Tensor[D] | None")
+Either = TypeVar("Either", Tensor[B], Tensor[D])
+Count = TypeVar("Count", bound=int)
+
+
+def bounds(a: Least, b: list[Least], c: Later, d: Count, e: Pair[Count]) -> Least: ...
+
+
+def either(x: Either, y: Tensor[B]) -> None: ...
+
+
+def test_what_every_argument_is_is_said_of_each() -> None:
+    assert annotated(bounds) == written(
+        "def f(a: Tensor[B, D], b: [Tensor[B, D], ...], c: Tensor[D] | None, d, e: (Tensor[Count], Tensor[2*Count]))"
+        " -> Tensor[B, D]: ..."
+    )
+
+
+def test_one_of_several_types_is_not_read() -> None:
+    report = Report()
+    assert read_callable(either, report) == written("def f(x, y: Tensor[B]) -> None: ...")
+    assert [(d.code, d.message) for d in report] == [
+        ("ignored-metadata", "the shapes inside `Either` are not read"),
+    ]
+
+
 PEP_695 = """
 from __future__ import annotations
 import dataclasses
@@ -152,6 +179,8 @@ class Net[B]:
     @shapes
     def forward[T](self, x: Tensor[B, T]) -> Tensor[T]: ...
 
+def bound[T: Tensor["B", D], U: int](x: T, y: U) -> T: ...
+
 def outer():
     def inner[K](x: Tensor[K, Missing]) -> None: ...
     return inner
@@ -175,6 +204,7 @@ def outer():
             ' z: Point(x: Tensor[3]), **kwargs: {"a": Tensor[M], "b": Tensor[D] | None}) -> None: ...',
         ),
         ("Net.forward", "class N:\n    def forward(self, x: Tensor[B, T]) -> Tensor[T]: ..."),
+        ("bound", "def f(x: Tensor[B, D], y) -> Tensor[B, D]: ..."),
         ("outer()", "def f(x: Tensor[K, Missing]) -> None: ..."),
     ],
 )

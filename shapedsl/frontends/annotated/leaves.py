@@ -312,7 +312,7 @@ def name_of(annotation: object) -> str:
     """Returns what messages call an annotation."""
     if annotation is types.NoneType:
         return "None"
-    text = forward_text(annotation)
+    text = annotation.__name__ if isinstance(annotation, typing.TypeVar) else forward_text(annotation)
     if text is not None:
         return text
     return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")

@@ -115,7 +115,7 @@ class TypeReader(LeafReader):
         if isinstance(annotation, Unknown):
             return self._unknown(annotation.shown, subscripted=annotation.shown.endswith("]"))
         if type(annotation).__name__ in ("TypeVar", "TypeVarTuple"):
-            return self._parameter(annotation.__name__)
+            return self._parameter(annotation)
         if isinstance(annotation, (Symbol, Predicate)):
             return self._size(annotation)
         hint = hint_of(annotation)
@@ -245,18 +245,35 @@ class TypeReader(LeafReader):
         finally:
             self._arguments = outer
 
-    def _parameter(self, name: str) -> Type:
-        """Reads what a type parameter stands for: something only where it has an argument."""
+    def _parameter(self, parameter: Any) -> Type:
+        """Reads what a type parameter stands for: its argument, else what every argument is."""
+        name: str = parameter.__name__
         inner = self._arguments
         if inner is None or len(inner.values.get(name, ())) != 1:
-            return AnyType()
+            return self._bound(parameter)
         self._arguments = inner.outer
         try:
             return self.read(inner.values[name][0])
         finally:
             self._arguments = inner
 
-    def _unread(self, annotation: object, arguments: tuple[object, ...]) -> None:
+    def _bound(self, parameter: Any) -> Type:
+        """Reads ``def f[T: Tensor[B]](x: T)``; of ``[T: (Tensor[B], Tensor[D])]`` it is told that it is not read."""
+        try:
+            bound: object = getattr(parameter, "__bound__", None)
+            constraints: tuple[object, ...] = getattr(parameter, "__constraints__", ())
+        except NameError as error:  # since 3.12 they are evaluated here
+            return self._unknown(error.name or parameter.__name__, subscripted=False)
+        if constraints:
+            self._unread(parameter, constraints, help="write one spec for each type")
+        return AnyType() if bound is None else self.read(bound)
+
+    def _unread(
+        self,
+        annotation: object,
+        arguments: tuple[object, ...],
+        help: str = "name the keys or attributes: a TypedDict, a dataclass or a NamedTuple",
+    ) -> None:
         """Warns where shapes stand inside a type that has no place for them, as in ``dict[str, Tensor[B]]``."""
         inner = TypeReader(self._namespace, self._source, Report(), plain_strings=self._plain_strings)
         inner._depth, inner._within, inner._open = self._depth, list(self._within), self._open
@@ -268,7 +285,7 @@ class TypeReader(LeafReader):
                 "ignored-metadata",
                 f"the shapes inside `{name_of(annotation)}` are not read",
                 at=self._whole(name_of(annotation)),
-                help="name the keys or attributes: a TypedDict, a dataclass or a NamedTuple",
+                help=help,
             )
 
     def _union(self, members: Iterable[object]) -> Type:
