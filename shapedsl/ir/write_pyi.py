@@ -27,9 +27,9 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ..diagnostics import Report
+from ..diagnostics import Report, Severity
 from ..layout import WIDTH, fit
 from .dims import Const
 from .specs import Module, Param, ParamKind, Signature
@@ -65,7 +65,8 @@ def write_pyi(module: Module, report: Report) -> str:
 
     Args:
         module: Its signatures; those of one name become overloads.
-        report: Receives ``inexpressible`` for a name that Python cannot spell; that signature is left out.
+        report: Receives ``inexpressible`` for a name that Python cannot spell; that signature is left out. And for a
+            number that overloads do not have.
     """
     signatures = [signature for signature in module if _is_python(signature, report)]
     prefix = _shared_prefix(signatures)
@@ -73,6 +74,7 @@ def write_pyi(module: Module, report: Report) -> str:
     for signature in signatures:
         *owners, name = signature.name.split(".")[len(prefix) :]
         root.inside(owners).add(name, signature)
+    root.order(report)
     writer = _Writer({part for signature in signatures for part in signature.name.split(".")[len(prefix) :]})
     body = list(writer.members(root, ""))
     head = [f"# shapedsl: module {'.'.join(prefix)}"] if prefix else []
@@ -136,6 +138,19 @@ class _Class:
         several = self.members.setdefault(name, [])
         assert isinstance(several, list)
         several.append(signature)
+
+    def order(self, report: Report) -> None:
+        """Puts the signatures of each name in the order of their numbers, which is all that a stub tells of these."""
+        for member in self.members.values():
+            if isinstance(member, _Class):
+                member.order(report)
+                continue
+            member.sort(key=lambda signature: signature.index)
+            for place, signature in enumerate(member, 1):
+                if signature.index != place:
+                    again = replace(signature, index=place)
+                    message = f"`{signature.key}` is `{again.key}` in the stub: overloads are counted from 1"
+                    report.emit(Severity.NOTE, "inexpressible", message, at=signature.span)
 
 
 class _Writer:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import shapedsl as sd
 from shapedsl import pipeline
-from shapedsl.diagnostics import Report, Source
+from shapedsl.diagnostics import Report, Severity, Source
 from shapedsl.ir import Module, ParamKind
 from shapedsl.ir.write import write_module
 from shapedsl.ir.write_pyi import write_pyi
@@ -189,6 +189,36 @@ def test_overloads_keep_their_order() -> None:
     back = read_back(stub_of(module))
     assert back.by_key() == module.by_key()
     assert list(back.by_key()) == ["f", "f@2", "g"]
+
+
+def test_overloads_are_written_by_number() -> None:
+    module = module_of("def f@3(x: Tensor[B, B, B]): ...\ndef f(x: Tensor[B]): ...\ndef f@2(x: Tensor[3]): ...\n")
+    assert read_back(stub_of(module)).by_key() == module.by_key()
+
+
+def test_a_number_that_is_not_kept_is_told() -> None:
+    report = Report()
+    text = write_pyi(module_of("def f(x: Tensor[B]): ...\ndef f@4(x: Tensor[3]): ...\n"), report)
+    assert [(d.severity, d.message) for d in report] == [
+        (Severity.NOTE, "`f@4` is `f@2` in the stub: overloads are counted from 1")
+    ]
+    assert read_back(text).by_key() == module_of("def f(x: Tensor[B]): ...\ndef f@2(x: Tensor[3]): ...\n").by_key()
+
+
+def test_what_is_imported_under_another_name() -> None:
+    """A method called ``overload`` or ``staticmethod`` makes the writer, or a user, rename the decorator."""
+    module = module_of(
+        "class Net:\n    def overload(self, x: Tensor[B]): ...\n    def f(self, x: Tensor[B]): ...\n"
+        "    def f@2(self, x: Tensor[B, B]): ...\n"
+    )
+    text = stub_of(module)
+    assert "overload as _overload" in text
+    assert read_back(text).by_key() == module.by_key()
+    own = read_back(
+        "import typing as t\nfrom functools import cached_property as cp\nfrom typing import overload as o\n"
+        "from shapedsl import Tensor\n@o\ndef f(x: Tensor[B]): ...\n@t.overload\ndef f(x: Tensor[B, D]): ...\n"
+    )
+    assert list(own.by_key()) == ["f", "f@2"]
 
 
 def test_dotted_names() -> None:

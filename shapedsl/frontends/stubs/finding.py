@@ -10,7 +10,7 @@ import libcst as cst
 
 from .bindings import Body, dotted, names_of, placed
 from .meanings import body_scope
-from .scope import Scope, parameters_of
+from .scope import Imported, Scope, parameters_of
 
 
 @dataclass(slots=True)
@@ -60,10 +60,10 @@ def functions_of(
         match statement:
             case cst.FunctionDef(name=cst.Name(value=name), type_parameters=params):
                 inner = scope.inside(parameters_of(params))
-                overloaded = is_decorated(statement, _OVERLOAD)
+                overloaded = is_decorated(statement, scope, _OVERLOAD)
                 final = last[id(block), name]
-                stays = final is statement or overloaded or is_decorated(statement, _SHARING)
-                shadowed = None if stays or is_decorated(final, _SHARING) else final
+                stays = final is statement or overloaded or is_decorated(statement, scope, _SHARING)
+                shadowed = None if stays or is_decorated(final, scope, _SHARING) else final
                 yield Found(prefix + name, statement, inner, decorators, owner, nested, overloaded, shadowed)
                 if isinstance(statement.body, cst.IndentedBlock):
                     local = inner.inside(names_of(statement.body.body))
@@ -75,19 +75,28 @@ def functions_of(
                 pass
 
 
-def is_decorated(node: cst.FunctionDef, names: frozenset[str]) -> bool:
-    """Whether one of a function's decorators has one of the names, its module or object left out."""
+def is_decorated(node: cst.FunctionDef, scope: Scope, names: frozenset[str]) -> bool:
+    """Whether one of a function's decorators has one of the names, its module or object left out.
+
+    Args:
+        node: The function.
+        scope: The names around it: one that is imported under another name has its own.
+        names: The names.
+    """
     for decorator in node.decorators:
         called = decorator.decorator
-        name = called.func if isinstance(called, cst.Call) else called
-        if dotted(name).rpartition(".")[2] in names:
+        written = dotted(called.func if isinstance(called, cst.Call) else called)
+        first, _, rest = written.partition(".")
+        binding = None if rest else scope.find(first)
+        imported = binding.qualified if isinstance(binding, Imported) else ""
+        if not names.isdisjoint(name.rpartition(".")[2] for name in (written, imported)):
             return True
     return False
 
 
-def is_property(node: cst.FunctionDef) -> bool:
+def is_property(found: Found) -> bool:
     """Whether a function is called by naming an attribute."""
-    return is_decorated(node, PROPERTIES)
+    return is_decorated(found.node, found.scope, PROPERTIES)
 
 
 _OVERLOAD: Final = frozenset({"overload"})

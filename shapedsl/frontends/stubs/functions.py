@@ -84,7 +84,7 @@ class _Reader:
             return None
         if signature is None:
             return None
-        if is_property(found.node):
+        if is_property(found):
             self._skip(found, f"`{found.name}` is a property, which is never called: what it says is no spec")
             return None
         if found.shadowed is not None:
