@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str], *, consts: Mapping[str, int] | None = Non
     """
     if isinstance(path, str) and _TEXT.match(path) and not os.path.exists(path):
         raise _error("unreadable-file", "this is text, not the path of a file", "text is read by `loads`")
-    if os.fspath(path).endswith((".py", ".pyi")) and os.path.isfile(path):
+    if os.fspath(path).endswith((".py", ".pyi")):
         message = f"`{os.fspath(path)}` is Python, not the text of specs"
         raise _error("unreadable-file", message, "Python is read by `from_stub`")
     report = Report()
@@ -71,12 +71,13 @@ def loads(text: str, *, name: str = "<string>", consts: Mapping[str, int] | None
             where B < 32
     """
     if isinstance(text, os.PathLike) or _is_path(text):
-        raise _error("syntax-error", f"`{os.fspath(text)}` is a path, not text", "a file is read by `load`")
+        reader = "from_stub" if os.fspath(text).endswith((".py", ".pyi")) else "load"
+        raise _error("syntax-error", f"`{os.fspath(text)}` is a path, not text", f"a file is read by `{reader}`")
     return _file(Source(name, text), Report(), consts, Path())
 
 
 def _is_path(text: str) -> bool:
-    return text.endswith(".shapes") and "\n" not in text
+    return text.endswith((".shapes", ".py", ".pyi")) and "\n" not in text  # of Python `load` says what reads it
 
 
 def _file(source: Source, report: Report, consts: Mapping[str, int] | None, base: Path) -> SpecFile:

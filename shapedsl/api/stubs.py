@@ -27,6 +27,10 @@ def from_stub(path: str | os.PathLike[str]) -> SpecFile:
         PEP 484 (stub files), PEP 593 (``Annotated``), PEP 646 and 695 (type parameters).
     """
     report = Report()
+    if os.fspath(path).endswith(".shapes"):
+        message = f"`{os.fspath(path)}` is the text of specs, not Python"
+        report.error("unreadable-file", message, help="it is read by `load`")
+        report.raise_errors()
     signatures: list[Signature] = []
     for file, module in pipeline.stubs_below([Path(path)]):
         source = pipeline.read_python(file, report)

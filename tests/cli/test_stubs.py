@@ -148,3 +148,15 @@ def test_load_says_what_reads_python(tmp_path: Path) -> None:
         with pytest.raises(sd.ShapeError, match="Python is read by `from_stub`") as caught:
             sd.load(given)
         assert caught.value.code == "unreadable-file"
+    with pytest.raises(sd.ShapeError, match="Python is read by `from_stub`"):  # a path, not text
+        sd.attach("a.pyi", {})
+    with pytest.raises(sd.ShapeError, match="a file is read by `from_stub`"):
+        sd.loads("a.pyi")
+
+
+def test_from_stub_says_what_reads_specs(tmp_path: Path) -> None:
+    path = tmp_path / "a.shapes"
+    path.write_text(TEXT)
+    with pytest.raises(sd.ShapeError, match="it is read by `load`") as caught:
+        sd.from_stub(path)
+    assert caught.value.code == "unreadable-file"
