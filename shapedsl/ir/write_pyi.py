@@ -57,6 +57,7 @@ _OVERLOADS = """\
 # pyright: reportOverlappingOverload=false, reportInconsistentOverload=false
 """
 _LETTER = re.compile(r"[A-Z]\Z")  # a name that `shapedsl.dims` declares for strict checkers too
+_STANDARD = ("builtins", "typing")
 _STARS = {ParamKind.VAR_POSITIONAL: "*", ParamKind.VAR_KEYWORD: "**"}
 
 
@@ -172,16 +173,24 @@ class _Writer:
     def imports(self) -> list[str]:
         """Returns the import statements, sorted as linters want them."""
         lines: list[str] = []
-        for module in sorted(self._imported, key=lambda module: (module != "typing", module)):
+        for module in sorted(self._imported, key=lambda module: (module not in _STANDARD, module)):
             names = sorted(self._imported[module], key=lambda name: (name[:1].islower(), name))
             plain = [name for name in names if self._local(name) == name]
             lines += [f"from {module} import {', '.join(plain)}"] if plain else []
             lines += [f"from {module} import {name} as {self._local(name)}" for name in names if name not in plain]
-            lines += [""] if module == "typing" and len(self._imported) > 1 else []
-        return lines
+        standard = [line for line in lines if line.split()[1] in _STANDARD]
+        others = lines[len(standard) :]
+        return [*standard, *([""] if standard and others else []), *others]
 
     def _local(self, name: str) -> str:
-        return f"_{name}" if name in self._defined else name
+        local = f"_{name}" if name in self._defined else name
+        while local in self._defined:  # no second one before it, which Python would mangle in classes
+            local += "_"
+        return local
+
+    def _builtin(self, name: str) -> str:
+        """Returns one of Python's own names, imported if the stub has another thing of that name."""
+        return self._use("builtins", name) if name in self._defined else name
 
     def _use(self, module: str, name: str) -> str:
         self._imported.setdefault(module, set()).add(name)
@@ -219,9 +228,9 @@ class _Writer:
             returns = spelled or self._use("typing", "Any")
             said = write_type(signature.returns) if spelled is None else None
         if margin and signature.receiver is None:
-            yield "@staticmethod"
+            yield f"@{self._builtin('staticmethod')}"
         elif margin and signature.receiver == "cls":
-            yield "@classmethod"
+            yield f"@{self._builtin('classmethod')}"
         clauses = write_body(signature, len(margin) + 8)
         if clauses or strings or said is not None or not self._spoken:
             yield from self._decorator(clauses, strings, said, len(margin))
@@ -361,13 +370,13 @@ class _Writer:
         one = len(spelled) == 1 and not isinstance(type_.items[0], AnyType)
         match type_:
             case SequenceType(kind="tuple", rest=Rest.NONE, times=None):
-                return f"tuple[{', '.join(spelled) or '()'}]"
+                return f"{self._builtin('tuple')}[{', '.join(spelled) or '()'}]"
             case SequenceType(kind="tuple", rest=Rest.REPEAT, times=None) if one:
-                return f"tuple[{spelled[0]}, ...]"
+                return f"{self._builtin('tuple')}[{spelled[0]}, ...]"
             case SequenceType(kind="list", rest=Rest.REPEAT, times=None) if one:
-                return f"list[{spelled[0]}]"
+                return f"{self._builtin('list')}[{spelled[0]}]"
             case SequenceType(kind="list", rest=Rest.NONE, times=Const(value=times)) if one:
-                return f"{self._use('typing', 'Annotated')}[list[{spelled[0]}], {times}]"
+                return f"{self._use('typing', 'Annotated')}[{self._builtin('list')}[{spelled[0]}], {times}]"
             case _:
                 return None
 

@@ -184,6 +184,24 @@ def test_names_of_the_stub_come_first() -> None:
     assert read_back(stub_of(module)).by_key() == module.by_key()
 
 
+def test_names_of_the_stub_that_are_taken_twice() -> None:
+    """Of Python's own names, too, and of the names that imported ones would be called by."""
+    module = module_of(
+        "class Tensor:\n    def tuple(self, x: Tensor[B]): ...\n    def f(self, x: (Tensor[B], [Tensor[B], ...])): ...\n"
+        "    def staticmethod(self, x: Tensor[B]): ...\n"
+        "def Tensor.g(x: Tensor[B]): ...\n"
+        "def _Tensor(x: [Tensor[B]] * 2): ...\ndef list(x: [Tensor[B], ...]): ...\n"
+        "def overload(x: Tensor[B]): ...\ndef overload@2(x: Tensor[B, B]): ...\ndef _overload(x: Tensor[B]): ...\n"
+    )
+    text = stub_of(module)
+    assert read_back(text).by_key() == module.by_key()
+    known_to_checkers = ModuleType("_typeshed")
+    known_to_checkers.Incomplete = type("Incomplete", (), {})  # type: ignore[attr-defined]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "_typeshed", known_to_checkers)
+        exec(text, {"__name__": "written"})
+
+
 def test_overloads_keep_their_order() -> None:
     module = module_of("def f(x: Tensor[B]): ...\ndef g(x: Tensor[3]): ...\ndef f@2(x: Tensor[B, B]): ...\n")
     back = read_back(stub_of(module))
