@@ -43,9 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _install(config: pytest.Config, given: list[str]) -> None:
-    packages = [name.strip() for each in given for name in each.split(",") if name.strip()]
-    if not packages or _HOOK in config.stash:
+    if not given or _HOOK in config.stash:
         return
+    # a trailing comma is nothing; an option that is empty, as of a variable that is not set, is a mistake
+    packages = [name.strip() for each in given for name in each.split(",") if name.strip() or not each.strip(", ")]
     from .import_hook import install_import_hook, is_package_name
 
     for name in packages:
