@@ -27,11 +27,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Report
-from ..ir import ParamKind, Signature
-from .callables import plain_function
+from ..ir import AnyType, Param, ParamKind, Signature
+from .callables import is_module, plain_function
 
 if TYPE_CHECKING:
-    from ..frontends.annotated.callables import RawParameter
+    from ..frontends.annotated.callables import RawCallable, RawParameter
 
 _VARIADIC = (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD)
 
@@ -45,6 +45,7 @@ class Overridden:
         bare: Its parameters, as if nothing was said of them.
         base: The base's spec.
         owner: The name of the base class.
+        member: Where it stands: the names of the class and of the method.
         differs: How the parameters differ; nothing where the spec is carried over.
     """
 
@@ -52,11 +53,12 @@ class Overridden:
     bare: Signature
     base: Signature
     owner: str
+    member: tuple[str, str]
     differs: str
 
     def tell(self, report: Report) -> None:
         """Warns that torch does not see the base's spec; with both places."""
-        cls, _, name = self.bare.name.rpartition(".")
+        cls, name = self.member
         message = f"`{cls}` overrides the `{name}` that `{self.owner}` has a spec for"
         report.warning(
             "spec-ignored",
@@ -83,25 +85,27 @@ def overridden(target: Any, read: Callable[[Any, Report], Signature | None], rep
     if unwrapped is None or not isinstance(unwrapped[0].owner, type):
         return None
     (raw, function), owner = unwrapped, unwrapped[0].owner
-    members = list(_members(owner.__mro__, raw.name.rpartition(".")[2]))
+    # `forward = helper` overrides too
+    name = "forward" if target is owner or is_module(target) else raw.name.rpartition(".")[2]
+    members = list(_members(owner.__mro__, name))
     if len(members) < 2 or not _is(members[0][1], function):
         return None
-    return _carried(members, read, report)
+    return _carried(members, name, read, report)
 
 
 def _carried(
-    members: Sequence[tuple[type, Any]], read: Callable[[Any, Report], Signature | None], report: Report
+    members: Sequence[tuple[type, Any]], name: str, read: Callable[[Any, Report], Signature | None], report: Report
 ) -> Overridden | None:
-    """Returns what the first of ``members`` keeps of the others' spec; they override each other."""
+    """Returns what the first of ``members``, all called ``name``, keeps of the others' spec; they override each other."""
     from ..frontends.annotated.callables import unwrap
     from ..frontends.annotated.read import bare_signature
-    from ..frontends.merge import merge
+    from ..frontends.merge import apart, merge
 
-    (_, member), *others = members
+    (cls, member), *others = members
     if not others or _is_decorated(member):
         return None
     owner, other = others[0]
-    further = None if _is_decorated(other) else _carried(others, read, Report())
+    further = None if _is_decorated(other) else _carried(others, name, read, Report())
     if further is not None:
         base, owner_name = further.signature, further.owner
     else:
@@ -110,11 +114,17 @@ def _carried(
     if base is None or bare is None or old is None or new is None:
         return None
     own = read(member, report)
-    differs = _differs(old[0].parameters, new[0].parameters)
+    differs = _differs(_callers(old[0], base), _callers(new[0]))
     if differs:
-        return Overridden(own, bare, base, owner_name, differs)
-    signature = replace(merge(base, bare if own is None else own, report), name=bare.name, span=bare.span)
-    return Overridden(signature, bare, base, owner_name, "")
+        return Overridden(own, bare, base, owner_name, _within(cls, name), differs)
+    kept = replace(base, params=tuple([p for p in base.params if not _is_open(p) or _has_parameter(new[0], p.name)]))
+    merged = merge(kept, bare if own is None else apart(own, kept), report)
+    signature = replace(merged, name=bare.name, span=bare.span)
+    return Overridden(signature, bare, base, owner_name, _within(cls, name), "")
+
+
+def _within(cls: type, name: str) -> tuple[str, str]:
+    return cls.__qualname__.rpartition("<locals>.")[2], name
 
 
 def _members(mro: Sequence[type], name: str) -> Iterator[tuple[type, Any]]:
@@ -140,6 +150,20 @@ def _is_decorated(member: Any) -> bool:
     unwrapped = unwrap(function)
     said = unwrapped is not None and unwrapped[0].facts is not None
     return said or any(hasattr(function, mark) for mark in (SPEC_ATTRIBUTE, "_dynamic_spec"))
+
+
+def _callers(raw: RawCallable, base: Signature | None = None) -> list[RawParameter]:
+    """Returns the parameters that callers know; not ``*args`` and ``**kwargs`` of which ``base`` says nothing."""
+    open_ = () if base is None else [param.name for param in base.params if _is_open(param)]
+    return [p for p in raw.parameters if p.name != raw.receiver and p.name not in open_]
+
+
+def _is_open(param: Param) -> bool:
+    return param.kind in _VARIADIC and isinstance(param.type, AnyType)
+
+
+def _has_parameter(raw: RawCallable, name: str) -> bool:
+    return any(parameter.name == name for parameter in raw.parameters)
 
 
 def _differs(old: Sequence[RawParameter], new: Sequence[RawParameter]) -> str:

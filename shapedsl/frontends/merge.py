@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import count
 
 from ..diagnostics import Report
 from ..ir import Apply, Constraint, Param, Signature, Size, Type, Var, Variable, VariableKind
@@ -62,6 +63,23 @@ def merge(first: Signature, second: Signature, report: Report) -> Signature:
         doc=first.doc or second.doc,
     )
     return _renamed(merged, meaning) if meaning else merged
+
+
+def apart(signature: Signature, other: Signature) -> Signature:
+    """Returns ``signature`` with sizes of its own: none but a variadic is called as one of ``other``.
+
+    Two functions that both speak of ``B`` speak of two sizes, until a parameter tells that they are one.
+    """
+    names = {variable.name for variable in other.variables}
+    taken = names | {variable.name for variable in signature.variables}
+    clashing = [variable for variable in signature.variables if variable.name in names and not variable.variadic]
+    rows: list[Variable] = []
+    for variable in clashing:
+        name = next(name for i in count(1) if (name := f"{variable.name}_{i}") not in taken)
+        taken.add(name)
+        rows.append(replace(variable, name=name))
+    moved = _renamed(signature, {old.name: Var(new.name) for old, new in zip(clashing, rows, strict=True)})
+    return replace(moved, variables=tuple(sorted((*moved.variables, *rows), key=lambda variable: variable.name)))
 
 
 def _renamed(signature: Signature, meaning: Mapping[str, Size]) -> Signature:
@@ -140,4 +158,4 @@ def _ranks(first: Signature, second: Signature, report: Report) -> tuple[tuple[s
     return tuple(sorted(ranks.items()))
 
 
-__all__ = ["merge"]
+__all__ = ["apart", "merge"]

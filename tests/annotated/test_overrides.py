@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="modules are torch's")
 
 import shapedsl as sd
-from shapedsl import Tensor, shapes
+from shapedsl import Tensor, shapes, where
 from shapedsl.dims import B, D
 
 nn = torch.nn
@@ -94,6 +94,43 @@ class OfShared(Shared):
         return x
 
 
+class Passing(Base):
+    def encode(self, x, *args, **kwargs):
+        return super().encode(x)
+
+
+class ThroughPassing(Passing):
+    def encode(self, x, again=False):
+        return super().encode(x)
+
+
+class Itself(Base):
+    def forward(self: "Itself", x, scale: float = 1.0):
+        return x
+
+
+class Lambda(Base):
+    forward = lambda self, x, scale=1.0: x  # noqa: E731
+
+
+class Swapped(Base):
+    """Its ``D`` is the base's ``B``: the names of two functions are two names."""
+
+    def forward(self, x: Annotated[Tensor[D, B], where(D > 2, B > 3)], scale: float = 1.0):
+        return x
+
+
+class Pair(nn.Module):
+    @shapes
+    def forward(self, x: Tensor[B, "_"], y: Tensor[D]):
+        return x
+
+
+class OfPair(Pair):
+    def forward(self, x: Tensor["N", D], y: Tensor["M"]):
+        return x
+
+
 BASE = "def forward(self, x: Tensor[B, D], scale = _) -> Tensor[B, D]:\n        dim B hint 8\n        where B < 32"
 
 
@@ -115,9 +152,20 @@ def written(text: str) -> sd.Spec:
         (Silent, BASE),
         (Deeper, BASE.replace("scale = _", "scale = _, verbose = _")),
         (Own, BASE + ", D == 5"),
+        (Itself, BASE),
+        (Swapped, BASE + ", B > 2, D > 3"),
+        (OfPair, "def forward(self, x: Tensor[B, D_1], y: Tensor[D]): ..."),
         (OfShared, "def forward(self, x: Tensor[B]):\n        dim B in [1, 8]"),
     ],
-    ids=["silent", "two levels and a new default", "annotations of its own", "a decorated class"],
+    ids=[
+        "silent",
+        "two levels and a new default",
+        "annotations of its own",
+        "a typed self",
+        "names that change places",
+        "a name of its own",
+        "a decorated class",
+    ],
 )
 def test_the_spec_is_carried_over(cls: Callable[[], Any], text: str) -> None:
     for target in (cls(), cls, cls().forward, cls.forward):  # type: ignore[attr-defined]
@@ -129,6 +177,22 @@ def test_the_spec_is_carried_over(cls: Callable[[], Any], text: str) -> None:
         assert "spec-ignored" in message
         assert f"`{cls.__name__}` overrides the `forward` that" in message
         assert message.count("def forward(") == 2  # both places
+
+
+def test_what_a_class_between_takes_besides_need_not_be_taken() -> None:
+    found, _ = spec(Passing.encode)
+    assert found is not None
+    assert found.normalize() == written("def encode(self, x: Tensor[B, 3], *args, **kwargs): ...").normalize()
+    found, _ = spec(ThroughPassing.encode)
+    assert found is not None
+    assert found.normalize() == written("def encode(self, x: Tensor[B, 3], again = _): ...").normalize()
+
+
+def test_what_stands_under_another_name_overrides_too() -> None:
+    found, (told,) = spec(Lambda)
+    assert found is not None
+    assert found.normalize() == written(BASE.replace(") -> Tensor[B, D]", ") -> Tensor[B, D]")).normalize()
+    assert "`Lambda` overrides the `forward` that `Base` has a spec for" in told
 
 
 def test_our_entry_points_obey_it() -> None:

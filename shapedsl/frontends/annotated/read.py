@@ -73,6 +73,7 @@ def bare_signature(target: Any) -> Signature | None:
     params = [
         Param(p.name, AnyType(), p.kind, p.default, places.parameter(p.name, p.name).span(0, len(p.name)))
         for p in raw.parameters
+        if p.name != raw.receiver
     ]
     at = whole(places.function(raw.name.rpartition(".")[2]))
     return Signature(raw.name, tuple(params), receiver=raw.receiver, span=at)
