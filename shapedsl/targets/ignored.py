@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
 from ..diagnostics import Report
-from ..ir import OptionalType, Signature, Type
-from ..ir.walk import subtypes
+from ..ir import MappingType, ObjectType, OptionalType, SequenceType, Signature, Type
+from ..ir.paths import quote
 
 _CURE: Final = "use `shapedsl.compile`, which calls it through a function of its own"
 
@@ -45,17 +45,32 @@ def warn_if_ignored(target: Callable[..., Any], signature: Signature | None, rep
         report.warning("spec-ignored", f"torch.compile would ignore this spec: {why}", at=at, help=_CURE)
     elif signature is not None and getattr(carrier, "_dynamic_spec", None) is not None:
         for param in signature.params:
-            if _may_be_none(param.type):
+            optional = next(_optional(param.type, param.name), None)
+            if optional is not None:
                 report.warning(
                     "spec-ignored",
-                    f"the attached spec describes calls that pass `{param.name}`; torch ignores that it may be None",
+                    f"the attached spec describes calls that pass `{optional}`; torch ignores that it may be None",
                     at=param.span or at,
                     help=_CURE,
                 )
 
 
-def _may_be_none(type_: Type) -> bool:
-    return isinstance(type_, OptionalType) or any(_may_be_none(inner) for inner in subtypes(type_))
+def _optional(type_: Type, path: str) -> Iterator[str]:
+    """Yields what of a parameter may be None, outermost first: ``kwargs["bias"]``."""
+    match type_:
+        case OptionalType():
+            yield path
+        case MappingType(entries=entries):
+            for key, inner in entries:
+                yield from _optional(inner, f"{path}[{quote(key)}]")
+        case ObjectType(fields=fields):
+            for name, inner in fields:
+                yield from _optional(inner, f"{path}.{name}")
+        case SequenceType(items=items):
+            for index, inner in enumerate(items):
+                yield from _optional(inner, f"{path}[{index}]")
+        case _:
+            pass
 
 
 def is_module(target: object) -> bool:

@@ -201,6 +201,24 @@ def test_an_optional_parameter_is_told() -> None:
     assert (found.code, found.span.text if found.span else "") == ("spec-ignored", "mask")
 
 
+@pytest.mark.parametrize(
+    ("parameter", "path"),
+    [
+        ("mask: Tensor[B] | None", "mask"),
+        ('**more: {"a": Tensor[B], "b": Tensor[B] | None}', 'more["b"]'),
+        ("state: Cache(k: Tensor[B], v: [Tensor[B], (Tensor[B] | None)])", "state.v[1]"),
+    ],
+)
+def test_what_may_be_none_is_named_by_its_path(parameter: str, path: str) -> None:
+    name = parameter.partition(":")[0]
+    scope: dict[str, Any] = {}
+    exec(f"def f(x, {name}): ...", scope)
+    report = Report()
+    warn_if_ignored(carries(scope["f"]), signature(f"def f(x: Tensor[B, _], {parameter}): ..."), report)
+    told = f"the attached spec describes calls that pass `{path}`; torch ignores that it may be None"
+    assert [found.message for found in report] == [told]
+
+
 def test_nothing_is_said_where_no_spec_is_attached() -> None:
     assert warnings(lambda x: x) == []
     assert warnings(nn.Linear(2, 2)) == []
