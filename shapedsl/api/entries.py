@@ -204,7 +204,7 @@ class Check:
         self._made = signature, parameters
         self._check = checker(signature, torch_for("checking inputs"), parameters, solve=pipeline.solve)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> None:
         """Raises `ShapeError` where the arguments do not satisfy the spec."""
         self._check(*args, **kwargs)
 

@@ -130,7 +130,7 @@ class Spec:
 
         return core(self._signature)
 
-    def check(self, *args: Any, **kwargs: Any) -> None:
+    def check(self, /, *args: Any, **kwargs: Any) -> None:
         """Returns nothing if the inputs satisfy the spec; takes what the callable takes. About 1 µs a tensor.
 
         Static parts (``_``, unlisted parameters) are not looked at.
@@ -146,7 +146,7 @@ class Spec:
             self._check = checker(self._signature, torch_for("checking inputs"), solve=pipeline.solve)
         self._check(*args, **kwargs)
 
-    def bind(self, *args: Any, **kwargs: Any) -> Sizes:
+    def bind(self, /, *args: Any, **kwargs: Any) -> Sizes:
         """Returns the sizes of a call by variable, e.g. ``{"B": 8, "batch": (2, 3)}``; assumptions are not looked at.
 
         Raises:

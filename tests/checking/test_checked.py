@@ -103,6 +103,20 @@ def test_names_of_ours_are_free() -> None:
     refused(f, 1, ones(3, 3))
 
 
+def test_a_parameter_may_be_called_self() -> None:
+    @shapes(check=True)
+    def f(x: Tensor[B], *, self: Tensor[B], args: int = 1) -> tuple[object, ...]:
+        return x, self, args
+
+    x = ones(3)
+    assert f(x, self=x) == (x, x, 1)
+    refused(f, x, self=ones(2))
+    spec = sd.spec_of(f)
+    assert spec is not None
+    spec.check(x, self=x)
+    assert spec.bind(x, self=x) == {"B": 3}
+
+
 class Net(torch.nn.Module):
     @shapes(check=True, where=SMALL)
     def forward(self, x: Tensor[B]) -> Tensor[B]:

@@ -120,7 +120,7 @@ class Entrance:
         ]
         self._parameters = [(name, _described(value), pytree.tree_structure(value)) for name, value in example.items()]
 
-    def __call__(self, values: list[Any], *args: Any, **kwargs: Any) -> None:
+    def __call__(self, values: list[Any], /, *args: Any, **kwargs: Any) -> None:
         """Raises `ShapeError` if the graph must not run.
 
         Args:

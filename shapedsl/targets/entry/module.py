@@ -31,7 +31,7 @@ class SpecModule(OptimizedModule):
             self._forward = self.forward  # a lazy module makes its parameters first
             self.forward = self._call_lazy_check
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Calls the module. torch's own wrapper is marked to be skipped, so an outer fullgraph compile would fail."""
         return torch.nn.Module.__call__(self, *args, **kwargs)
 
