@@ -125,6 +125,10 @@ def test_text_that_was_put_together_is_shown_under_its_line() -> None:
 
 
 def test_fields_are_shown_in_their_class() -> None:
+    for source in (ClassPlaces(Batch).field("x", "B"), Places(Batch.__init__).parameter("x", "B")):
+        assert source.name == __file__
+        line, column = source.position(0)
+        assert (source.line(line), column) == ('    x: Tensor["B"]', 16)
     source = ClassPlaces(Batch).field("x", "B")
     line, column = source.position(0)
     assert source.line(line) == '    x: Tensor["B"]'

@@ -200,6 +200,7 @@ class ClassPlaces(_Definition):
             for node in tree.body:
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
                     yield node.annotation
+                    yield node.target
 
     def _definitions(self) -> Iterator[ast.ClassDef]:
         if self._source is None:
@@ -238,7 +239,10 @@ class Places(_Definition):
         return found
 
     def parameter(self, name: str, text: str) -> Source:
-        """Returns the source of what stands behind parameter ``name``."""
+        """Returns the source of what stands behind parameter ``name``; of a dataclass's ``__init__``, its field."""
+        made_of = self._dataclass()
+        if made_of is not None:
+            return made_of.field(name, text)
         return AnnotationSource(self.file, text, lambda text: self._find(text, self._parameters(name)))
 
     def returns(self, text: str) -> Source:
@@ -261,6 +265,18 @@ class Places(_Definition):
             scope = vars(cls)
         texts = [text for text in found if text is not None]
         return ", ".join(texts) if texts else None
+
+    def _dataclass(self) -> ClassPlaces | None:
+        """Returns the class of whose fields this ``__init__`` was made; None for what somebody wrote."""
+        if self.file != "<string>" or not self._qualname.endswith(".__init__"):
+            return None
+        found: Any = self._owner
+        if found is None:
+            first, *rest = self._qualname.split(".")[:-1]
+            found = self._globals.get(first)
+            for name in rest:
+                found = getattr(found, name, None)
+        return ClassPlaces(found) if isinstance(found, type) else None
 
     # ------------------------------------------------------------------- candidates, best first
 
