@@ -13,6 +13,7 @@ After::
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -40,6 +41,7 @@ from .parameters import Arguments, fill_in
 ANY = AnyType()
 # `int`, which says nothing of shapes either, unless a dim names the parameter's value: jaxtyping's `{n}`.
 INT = AnyType()
+_MODULE = re.compile(r"\b(?:jax)?typing\.")
 UNIONS = {"Union", "UnionType", "Optional"}
 
 
@@ -315,7 +317,7 @@ def name_of(annotation: object) -> str:
     text = annotation.__name__ if isinstance(annotation, typing.TypeVar) else forward_text(annotation)
     if text is not None:
         return text
-    return annotation.__name__ if isinstance(annotation, type) else shown(annotation).replace("typing.", "")
+    return annotation.__name__ if isinstance(annotation, type) else _MODULE.sub("", shown(annotation))
 
 
 __all__ = ["ANY", "INT", "UNIONS", "LeafReader", "is_int", "is_none", "is_optional", "is_self", "is_silent", "name_of"]

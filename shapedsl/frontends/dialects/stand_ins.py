@@ -79,10 +79,14 @@ def _annotation(family: _Family, array_type: Any, dim_str: str) -> Any:
         dim_str = f"{dim_str} {array_type.dim_str}"
         inner = cast("tuple[str, ...] | None", array_type.dtypes)
         if isinstance(inner, tuple):  # jaxtyping's own has an object for "any"
-            dtypes = inner if dtypes is None else tuple([each for each in dtypes if each in inner])
+            both = inner if dtypes is None else tuple([each for each in dtypes if each in inner])
+            if not both:
+                raise TypeError(f"no dtype is of {family.__name__} and of what it extends")
+            dtypes = both
         array_type = array_type.array_type
     shown = getattr(array_type, "__name__", None) or repr(array_type)
     made: dict[str, Any] = {"dim_str": dim_str, "dtypes": dtypes, "array_type": array_type}
+    made["__module__"] = "jaxtyping"  # which messages name
     return type(f"{family.__name__}[{shown}, {dim_str!r}]", (), made)
 
 

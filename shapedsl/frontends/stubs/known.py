@@ -51,6 +51,13 @@ _SPECIAL: Final[dict[str, object]] = {
     "types.NoneType": type(None),
     "types.EllipsisType": type(...),
 }
+# Classes of torch's that derive from its tensor: `Float[nn.Parameter, "d"]` is one of those.
+_TENSORS: Final = frozenset(
+    f"torch.nn.{module}{prefix}{name}"
+    for module in ("", "parameter.")
+    for prefix in ("", "Uninitialized")
+    for name in ("Parameter", "Buffer")
+) | {"torch._tensor.Tensor"}
 _MODULES: Final = {
     "typing": typing,
     "typing_extensions": typing_extensions,
@@ -91,7 +98,7 @@ def known(qualified: str) -> object:
         # of what is in these modules, only typing's functions can stand in an annotation
         if found is not None and (module.startswith("typing") or isinstance(found, type)):
             return found
-    return foreign(qualified)
+    return foreign(qualified, foreign("torch.Tensor")) if qualified in _TENSORS else foreign(qualified)
 
 
 def star(module: str) -> Iterable[str]:
