@@ -56,6 +56,8 @@ def command(
             raise click.UsageError("With --list, neither --to nor --const means anything.")
         _list(files, output, format_)
         return
+    if not all(files):
+        raise click.UsageError("A PATH is empty; the current folder is '.'.")
     if not files:
         raise click.UsageError("Missing argument 'PATH...'.")
     if output is not None and any(name != STANDARD_INPUT and _same(name, output) for name in files):

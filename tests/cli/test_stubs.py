@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -160,3 +161,16 @@ def test_from_stub_says_what_reads_specs(tmp_path: Path) -> None:
     with pytest.raises(sd.ShapeError, match="it is read by `load`") as caught:
         sd.from_stub(path)
     assert caught.value.code == "unreadable-file"
+
+
+def test_an_empty_path_is_no_folder() -> None:
+    done = run("stubs", "")
+    assert done.exit_code == 2
+    assert "A PATH is empty" in done.output
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX's")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.pyi").write_text(STUB)
+    os.mkfifo(tmp_path / "b.pyi")
+    assert list(sd.from_stub(tmp_path)) == ["a.f"]

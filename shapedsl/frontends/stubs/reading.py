@@ -68,6 +68,8 @@ def modules_in(folder: Path) -> Iterator[tuple[Path, str]]:
         for file in sorted(files, key=lambda name: (Path(name).stem != "__init__", name)):
             stem, suffix = os.path.splitext(file)
             if suffix == ".pyi" or (suffix == ".py" and f"{stem}.pyi" not in files):
+                if not Path(root, file).is_file() and Path(root, file).exists():
+                    continue  # a pipe: nobody may ever write to it
                 yield Path(root, file), ".".join(here if stem == "__init__" else [*here, stem])
 
 
