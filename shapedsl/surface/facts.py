@@ -98,7 +98,7 @@ class Facts:
             self.returns = returns
         if where is not None:
             several = where.texts if isinstance(where, Predicates) else where
-            if isinstance(several, (str, Predicate)):
+            if isinstance(several, (str, Predicate)) or not hasattr(several, "__iter__"):
                 several = (several,)
             self.wheres[:0] = [predicate_text(predicate) for predicate in several]
         if text is not None:

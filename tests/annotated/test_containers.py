@@ -14,7 +14,7 @@ import pytest
 import typing_extensions
 from typing_extensions import NotRequired, ReadOnly, Required, Self, Unpack
 
-from shapedsl.annotations import Scalar, Tensor, shapes
+from shapedsl.annotations import Scalar, Tensor, shapes, where
 from shapedsl.diagnostics import Report, Source
 from shapedsl.dims import B, D
 from shapedsl.frontends.annotated import read_callable
@@ -309,13 +309,32 @@ def test_literals_of_containers_are_what_they_look_like() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [3, 2.5, b"B", B, B < 3, True, object()], ids=lambda said: repr(said).partition(" at ")[0]
+    "said",
+    [3, 2.5, b"B", B, B < 3, True, object(), ..., len, where("B < 3")],
+    ids=lambda said: repr(said).partition(" at ")[0],
 )
 def test_what_is_no_type_is_told(said: object) -> None:
     @shapes(x=said)
     def f(x: Tensor[B]) -> None: ...
 
     assert annotated(f, "unresolved-annotation") == written("def f(x: Tensor[B]) -> None: ...")
+
+
+def test_no_dims_as_text() -> None:
+    @shapes(x="()")
+    def f(x, v: Tensor["()"], w: Annotated[Any, "()"]) -> None: ...
+
+    assert annotated(f) == written("def f(x: Tensor[()], v: Tensor[()], w: Tensor[()]) -> None: ...")
+
+
+def test_keys_that_are_no_names() -> None:
+    @shapes(params={3: "B"})  # type: ignore[dict-item]
+    def f(x: Tensor[B]) -> None: ...
+
+    assert annotated(f, "unknown-parameter") == written("def f(x: Tensor[B]) -> None: ...")
+    for said in (3, 2.5, object()):
+        with pytest.raises(TypeError, match="where\\(\\) takes predicates"):
+            shapes(where=said)(lambda x: x)
 
 
 def test_a_class_itself_has_no_shapes() -> None:

@@ -35,8 +35,10 @@ def is_type(source: Source, declared: Callable[[], Iterable[str]]) -> bool:
         declared: Returns the names of types that are declared where it stands.
     """
     text = source.text.strip()
+    if text == "()":  # no dims
+        return False
     if text.isidentifier():
-        return text in ("Tensor", "Scalar", "None") or dtype_name(text) is not None or text in declared()
+        return text in ("Tensor", "Scalar", "None", "Any") or dtype_name(text) is not None or text in declared()
     if parse_dims(source, Report()) is not None:
         return False
     return _LIKE_A_TYPE.match(text) is not None or parse_type(source, Report()) is not None

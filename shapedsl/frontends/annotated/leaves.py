@@ -183,7 +183,7 @@ class LeafReader:
                     help='a dim is a name, a number, an expression in quotes, `...` or `"_"`',
                 )
                 return None
-        if form.items == ():
+        if form.items == () or _is_empty(form.items):
             return ()
         dims = parse_dims(self._source(form.text or ""), self._report)
         return dims if dims is None else self._filled(dims, self._arguments)
@@ -256,7 +256,7 @@ class LeafReader:
         trial = Report()
         if not text.strip():
             return None
-        dims = parse_dims(self._source(text), trial)
+        dims = () if _is_empty((text,)) else parse_dims(self._source(text), trial)
         if dims is None or trial.errors:
             self._report.emit(
                 Severity.NOTE,
@@ -270,6 +270,11 @@ class LeafReader:
         if base is int and len(dims) == 1 and isinstance(dims[0], (Const, Var, Apply)):
             return ScalarType(dims[0], self._whole(text))
         return TensorType(dims, None, self._whole(text))
+
+
+def _is_empty(items: Sequence[object] | None) -> bool:
+    """Whether ``items`` are the text of no dims: ``Tensor["()"]`` is ``Tensor[()]``."""
+    return items is not None and len(items) == 1 and isinstance(items[0], str) and items[0].strip() == "()"
 
 
 def is_self(annotation: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,7 +13,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Report, Source
 from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, TensorType, Type, VariableKind, Variadic
 from ...ir.walk import free_vars, substitute_size, tensor_dims
-from ...surface.facts import Facts
+from ...surface.facts import Facts, Predicates
 from ...surface.forms import Tensor, shown
 from ..dialects.uses import Uses
 from ..text.define import Definer, bound_names
@@ -259,7 +260,7 @@ class _Reading:
             if is_type(source, self._declared_types):
                 return parse_type(source, self._found) or AnyType()
             said = Tensor[said]
-        if isinstance(said, (int, float, bytes)) or type(said) is object:
+        if isinstance(said, _NO_TYPES) or type(said) is object or type(said).__name__ == "dtype":
             self._found.warning(
                 "unresolved-annotation",
                 f"`{shown(said)}` is no type",
@@ -298,8 +299,8 @@ class _Reading:
         names = [parameter.name for parameter in self._raw.parameters]
         for name, said in self._facts.params.items():
             if name not in names:
-                text = said if isinstance(said, str) else name
-                near = get_close_matches(name, names, n=1)
+                text = said if isinstance(said, str) else str(name)
+                near = get_close_matches(str(name), names, n=1)  # whoever passed another key is told as well
                 self._report.error(
                     "unknown-parameter",
                     f"`{self._raw.name}` has no parameter `{name}`",
@@ -384,5 +385,7 @@ def _hint(clauses: list[Clause], hints: Mapping[str, Const], params: tuple[Param
 
 
 _NOTHING = object()
+# What no annotation is; of the rest, nothing may have been said of shapes.
+_NO_TYPES = (int, float, bytes, Predicates, types.EllipsisType, types.FunctionType, types.BuiltinFunctionType)
 
 __all__ = ["bare_signature", "read_callable", "read_raw", "sizes_of"]
