@@ -348,9 +348,9 @@ Chain = Optional[tuple[Tensor[B], "Chain"]]
 
 
 @dataclasses.dataclass
-class Node:
+class Parent:
     value: Tensor[B]
-    children: dict[str, "Node"]
+    children: dict[str, "Parent"]
 
 
 def test_an_alias_that_contains_itself_says_nothing_of_shapes() -> None:
@@ -367,6 +367,6 @@ def test_an_alias_with_shapes_is_static_inside_of_itself_and_told() -> None:
 
 
 def test_a_class_that_contains_itself_in_a_dict() -> None:
-    def f(x: Node) -> None: ...
+    def f(x: Parent) -> None: ...
 
-    assert annotated(f) == written("def f(x: Node(value: Tensor[B])) -> None: ...")
+    assert annotated(f) == written("def f(x: Parent(value: Tensor[B])) -> None: ...")
