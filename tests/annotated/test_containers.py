@@ -334,7 +334,7 @@ def test_keys_that_are_no_names() -> None:
     assert annotated(f, "unknown-parameter") == written("def f(x: Tensor[B]) -> None: ...")
     for said in (3, 2.5, object()):
         with pytest.raises(TypeError, match="where\\(\\) takes predicates"):
-            shapes(where=said)(lambda x: x)
+            shapes(where=said)(lambda x: x)  # type: ignore[call-overload]
 
 
 def test_a_class_itself_has_no_shapes() -> None:
@@ -370,3 +370,27 @@ def test_a_class_that_contains_itself_in_a_dict() -> None:
     def f(x: Parent) -> None: ...
 
     assert annotated(f) == written("def f(x: Parent(value: Tensor[B])) -> None: ...")
+
+
+@shapes
+def spliced(
+    x: tuple[Tensor[B], Unpack[tuple[Scalar, int]], Tensor[D]],
+    y: tuple[Unpack[tuple[Tensor[B], ...]]],
+    z: typing.Tuple[Unpack[typing.Tuple[Tensor[D], Tensor[B]]]],
+    *args: Unpack[tuple[Tensor[B], Tensor[D]]],
+) -> None: ...
+
+
+def test_a_tuple_in_a_tuple_without_its_brackets() -> None:
+    assert annotated(spliced) == written(
+        "def f(x: (Tensor[B], Scalar, _, Tensor[D]), y: (Tensor[B], ...), z: (Tensor[D], Tensor[B]),"
+        " *args: [Tensor[B], Tensor[D]]) -> None: ...".replace("def f", "def spliced")
+    )
+
+
+@shapes
+def open_ended(x: tuple[Tensor[B], Unpack[tuple[Tensor[B], ...]]], y: Tensor[B]) -> None: ...
+
+
+def test_any_number_of_items_among_others_is_told() -> None:
+    assert annotated(open_ended, "ignored-metadata") == written("def open_ended(x: _, y: Tensor[B]) -> None: ...")
