@@ -301,6 +301,22 @@ def test_a_layer_that_takes_no_call_has_none() -> None:
     assert sd.stub_for(nn.ConvTranspose2d(4, 6, 3, stride=(3, 2), output_padding=(2, 1))) is not None
 
 
+@pytest.mark.parametrize("heads", [1, 2])
+def test_a_mask_for_each_head_is_one_mask_where_there_is_one_head(heads: int) -> None:
+    """Then torch asks whether the batch is 1; with more heads the mask is never one for all."""
+    layer = nn.TransformerEncoderLayer(8, heads, 16, batch_first=True, dropout=0.0)
+    least = {1: 2, 2: 1}[heads]
+    attention = nn.MultiheadAttention(8, heads, batch_first=True)
+    assert f"dim B in [{least}, inf]" in str(sd.stub_for(attention, "forward@3").normalize())  # type: ignore[union-attr]
+    spec = sd.stub_for(layer, "forward@4")
+    fast = sd.compile(layer, spec, backend="eager")
+    for batch in (3, least):
+        call = torch.ones(batch, 3, 8), torch.zeros(batch * heads, 3, 3)
+        assert torch.allclose(fast(*call), layer(*call), atol=1e-5)
+    with pytest.raises(sd.ShapeError):
+        fast(torch.ones(least - 1, 3, 8), torch.zeros((least - 1) * heads, 3, 3))
+
+
 # ------------------------------------------------------------------------------------- choosing
 
 

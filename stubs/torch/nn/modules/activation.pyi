@@ -2,7 +2,8 @@
 
 Its specs differ in layout (``batch_first``), and in what torch must know in order to trace: with a mask, the fused kernel
 asks whether the batch or the query is 1. Where query, key and value are one tensor, their lengths are one size too.
-A mask of three dims has a matrix for each head.
+A mask of three dims has a matrix for each head: where there is one head, the batch must not be 1. Two masks have one
+dtype.
 """
 
 # Dims tell overloads apart, and checkers see none.
@@ -52,7 +53,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "a mask for each head"
-    where batch_first == 1, B >= 1, Q >= 1, K >= 1
+    where batch_first == 1, B * num_heads >= 2, Q >= 1, K >= 1
     """)
     def forward(
         self,
@@ -116,7 +117,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "a mask for each head"
-    where batch_first == 0, B >= 1, Q >= 1, K >= 1
+    where batch_first == 0, B * num_heads >= 2, Q >= 1, K >= 1
     """)
     def forward(
         self,

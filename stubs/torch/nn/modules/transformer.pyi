@@ -58,7 +58,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "a mask for each head"
-    where self_attn_batch_first == 1, B >= 1, S >= 2
+    where self_attn_batch_first == 1, B * self_attn_num_heads >= 2, S >= 2
     """)
     def forward(
         self,
@@ -106,7 +106,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "a mask for each head"
-    where self_attn_batch_first == 0, B >= 1, S >= 2
+    where self_attn_batch_first == 0, B * self_attn_num_heads >= 2, S >= 2
     """)
     def forward(
         self,
