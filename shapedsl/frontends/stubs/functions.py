@@ -72,6 +72,7 @@ class _Reader:
         self._dialect = dialect
         self._report = report
         self._classes: dict[cst.ClassDef, tuple[Facts, Facts] | None] = {}
+        self._class_places: dict[cst.ClassDef, DecoratedClass] = {}
         self._forwards: dict[cst.ClassDef, bool] = {}
 
     def signature(self, found: Found) -> Signature | None:
@@ -136,7 +137,7 @@ class _Reader:
         owner, said = found.owner, self._class(found.owner)
         if owner is None or said is None:
             return None
-        places = DecoratedClass(self._file.tree, owner)
+        places = self._class_places.setdefault(owner, DecoratedClass(self._file.tree, owner))
         prefix = found.name.rpartition(".")[0]
 
         def others() -> Iterator[Collection[str]]:

@@ -67,10 +67,16 @@ class DecoratedClass:
         """
         self._tree = tree
         self._node = node
+        self._sources: dict[str, Source] = {}
 
     def decorator(self, text: str) -> Source:
-        """Returns the source of ``text``, an argument of ``shapes`` or ``where``."""
-        return source_in(self._tree, text, *self._node.decorators, self._node.name)
+        """Returns the source of ``text``, an argument of ``shapes`` or ``where``: the same for all methods.
+
+        So what is wrong with the class has one place, and is told once.
+        """
+        if text not in self._sources:
+            self._sources[text] = source_in(self._tree, text, *self._node.decorators, self._node.name)
+        return self._sources[text]
 
 
 def declared_shape_vars(decorator: cst.Decorator) -> str | None:
