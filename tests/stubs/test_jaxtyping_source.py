@@ -71,3 +71,13 @@ def test_a_type_parameter_that_is_something_else_below() -> None:
         "class K:\n    attr: int\n"
     )
     assert module == written("def f(x: (Tensor[B], Tensor[D])): ...\n")
+
+
+def test_a_class_is_named_in_messages_as_in_the_file() -> None:
+    _, report = read(
+        "from dataclasses import dataclass\nfrom typing import Generic, TypeVar\n"
+        'T = TypeVar("T")\n@dataclass\nclass Out(Generic[T]):\n    x: T\n'
+        'def f(x: Float[Tensor, "b"], y: dict[str, Out[Image]]): ...\n'
+    )
+    (only,) = report
+    assert only.message == "the shapes inside `dict[str, Out[Float[Tensor, 'c h w']]]` are not read"

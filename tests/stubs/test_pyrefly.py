@@ -241,6 +241,11 @@ EXACT = {
         "def f(x: Tensor[N], y: Box(a: Tensor[N], b: [Tensor[N], ...], c: Tensor[2 * N]),"
         " z: Sub(a: Tensor[N, 2], b: [Tensor[N, 2], ...], c: Tensor[N + 1]), w: Box(a: _, c: Tensor[_])) -> None: ...",
     ),
+    "an alias that holds all there is": (
+        "type Row[K: IntVar] = Tensor[[K, 3]]\ntype Fixed = Tensor[[3, 4]]\n"
+        "def f(x: Row[2]) -> None: ...\ndef g(x: list[Fixed]) -> None: ...",
+        "def f(x: Tensor[2, 3]) -> None: ...\ndef g(x: [Tensor[3, 4], ...]) -> None: ...",
+    ),
     "what belongs to no object": (
         "class Net[D: IntVar](nn.Module):\n"
         "    @staticmethod\n    def s(x: Tensor[[D]]) -> Tensor[[D]]: ...\n"
@@ -544,6 +549,21 @@ def test_functions_and_types_of_other_files(package: Path) -> None:
     )
     assert list(report) == []
     assert module == shapes("def f(x: Tensor[N, M], y: Tensor[N] | None) -> (Tensor[M, N], Tensor[M]): ...")
+
+
+def test_sizes_of_other_modules(tmp_path: Path) -> None:
+    """Of the package's own code, which may be annotated itself; a stub comes before the code beside it."""
+    folder = tmp_path / "app"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "sizes.py").write_text("from shape_extensions import IntVar\nN = IntVar('N')\nHEADS = 8\n")
+    (folder / "other.py").write_text("WIDTH = 3\n")
+    (folder / "other.pyi").write_text("WIDTH = 4\n")
+    head = "from torch import Tensor\nfrom . import sizes\nfrom .other import WIDTH\nfrom .sizes import HEADS, N\n"
+    text = "def f(x: Tensor[[N, HEADS]], y: Tensor[[sizes.N, WIDTH]]) -> Tensor[[2 * HEADS]]: ..."
+    module, report = read(text, str(folder / "net.py"), head)
+    assert list(report) == []
+    assert module == shapes("def f(x: Tensor[N, 8], y: Tensor[N, 4]) -> Tensor[2 * 8]: ...")
 
 
 def test_functions_of_an_installed_package(package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

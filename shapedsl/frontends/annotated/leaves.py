@@ -41,7 +41,7 @@ from .parameters import Arguments, fill_in
 ANY = AnyType()
 # `int`, which says nothing of shapes either, unless a dim names the parameter's value: jaxtyping's `{n}`.
 INT = AnyType()
-_MODULE = re.compile(r"\b(?:jax)?typing\.")
+_MODULE = re.compile(r"\b(?:jax)?typing(?:_extensions)?\.")
 UNIONS = {"Union", "UnionType", "Optional"}
 
 

@@ -215,7 +215,7 @@ class TypeReader(LeafReader):
                 return SequenceType("tuple", ())
             if len(arguments) == 2 and arguments[1] is ...:
                 return _sequence("tuple", [self.read(arguments[0])], Rest.REPEAT)
-            return _sequence("tuple", [self.read(argument) for argument in arguments], Rest.NONE)
+            return self._tuple(annotation, arguments)
         if name in _LISTS and arguments:
             return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
         if is_alias(origin) or _has_fields(origin):
@@ -227,6 +227,22 @@ class TypeReader(LeafReader):
         if origin is not None and arguments and name not in ("type", "Type"):  # a class itself has no shapes
             self._unread(annotation, arguments)
         return AnyType()
+
+    def _tuple(self, annotation: object, arguments: tuple[object, ...]) -> Type:
+        """Reads ``tuple[T, *tuple[U, V]]``; any number of items among others is nothing that the language has."""
+        items: list[object] = []
+        for argument in arguments:
+            inner = _unpacked(argument)
+            if inner is None:
+                items.append(argument)
+            elif len(inner) == 2 and inner[1] is ...:
+                if len(arguments) == 1:
+                    return _sequence("tuple", [self.read(inner[0])], Rest.REPEAT)
+                self._unread(annotation, (*items, inner[0]))
+                return AnyType()
+            else:
+                items += inner
+        return _sequence("tuple", [self.read(item) for item in items], Rest.NONE)
 
     def _literal(self, annotation: dict[Any, object] | list[object] | tuple[object, ...]) -> Type:
         """Reads ``{"a": Tensor[B]}``, ``[T, U]`` and ``(T, U)`` as a file does; no type checker knows them."""
@@ -354,6 +370,16 @@ class TypeReader(LeafReader):
 def is_alias(annotation: object) -> bool:
     """Whether ``annotation`` is a PEP 695 alias, of `typing` or `typing_extensions`."""
     return type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__type_params__")
+
+
+def _unpacked(annotation: object) -> tuple[object, ...] | None:
+    """Returns the items of ``*tuple[T, U]`` or ``Unpack[tuple[T, U]]``; None if it is another type."""
+    origin, inner = typing.get_origin(annotation), annotation
+    if getattr(origin, "_name", None) == "Unpack" or getattr(origin, "__name__", None) == "Unpack":
+        (inner,) = typing.get_args(annotation)
+    elif not getattr(annotation, "__unpacked__", False):
+        return None
+    return typing.get_args(inner) if typing.get_origin(inner) is tuple else None
 
 
 def _has_fields(origin: object) -> bool:

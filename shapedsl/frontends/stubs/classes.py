@@ -108,6 +108,9 @@ class GenericClass(FieldClass):
         """Returns the class with arguments."""
         return types.GenericAlias(cast("type", self), items)
 
+    def __repr__(self) -> str:
+        return self.name
+
     def __call__(self) -> None:
         """Is there because 3.10's ``typing`` takes for a type what can be called."""
 

@@ -23,6 +23,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import libcst as cst
+import typing_extensions
 
 from ...diagnostics import Source
 from ...surface.forms import Form
@@ -341,7 +342,9 @@ def union(members: Iterable[Any]) -> Any:
 
 
 def unpacked(item: Any) -> Any:
-    """Returns ``*item``: the variadic of a size; of a type what it is, for who reads it knows that it is starred."""
+    """Returns ``*item``: the variadic of a size, ``Unpack[…]`` of a tuple; of another type what it is."""
+    if typing.get_origin(item) is tuple:
+        return typing_extensions.Unpack[item]
     return Symbol(f"*{item.text}") if isinstance(item, Symbol) and not item.text.startswith("*") else item
 
 

@@ -422,6 +422,8 @@ def says_shapes(node: cst.CSTNode, names: Names, own: Form | None) -> bool:
                 return own is not None
             if isinstance(meaning, Class):
                 return _fields_say(meaning)
+            if isinstance(meaning, Alias) and meaning.names.depth <= _DEEPEST:
+                return says_shapes(meaning.value, meaning.names, None)
             return names.marker(node) in _SAYING
         case cst.SimpleString() | cst.ConcatenatedString():
             inner = unquoted(node)

@@ -112,7 +112,7 @@ class Files:
         return ".".join([*self._package[: len(self._package) - level + 1], inner])
 
     def path(self, module: str) -> Path | None:
-        """Returns the stub of a module of this package, or of a package of stubs; None where there is none.
+        """Returns the stub or the code of a module of this package, or the stub of a package of stubs; None without it.
 
         What other packages have beside their code is not looked at: it is not written for type checkers alone.
         """
@@ -120,9 +120,10 @@ class Files:
         own = self._package[:1] == [top]
         for folder in self._folders[:1] if own else (root / f"{top}-stubs" for root in self._roots):
             base = folder.joinpath(*inner)
-            for path in (base.with_name(base.name + ".pyi"), base / "__init__.pyi"):
-                if path.is_file():
-                    return path
+            for suffix in (".pyi", ".py") if own else (".pyi",):
+                for path in (base.with_name(base.name + suffix), base / f"__init__{suffix}"):
+                    if path.is_file():
+                        return path
         return None
 
     def tree(self, module: str) -> Tree | None:
