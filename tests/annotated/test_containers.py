@@ -394,3 +394,17 @@ def open_ended(x: tuple[Tensor[B], Unpack[tuple[Tensor[B], ...]]], y: Tensor[B])
 
 def test_any_number_of_items_among_others_is_told() -> None:
     assert annotated(open_ended, "ignored-metadata") == written("def open_ended(x: _, y: Tensor[B]) -> None: ...")
+
+
+@shapes
+def each_is_one(*args: tuple[Tensor[B], Tensor[D]]) -> None: ...
+
+
+@shapes
+def each_is_some(*args: "list[Tensor[B]]") -> None: ...
+
+
+def test_of_starred_arguments_each_is_what_is_annotated() -> None:
+    """Without ``Unpack``: as Python's type checkers read it."""
+    assert annotated(each_is_one) == written("def each_is_one(*args: [(Tensor[B], Tensor[D]), ...]) -> None: ...")
+    assert annotated(each_is_some) == written("def each_is_some(*args: [[Tensor[B], ...], ...]) -> None: ...")

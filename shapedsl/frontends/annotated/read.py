@@ -11,7 +11,20 @@ from types import FunctionType
 from typing import Any
 
 from ...diagnostics import Diagnostic, Report, Source
-from ...ir import AnyType, Const, MappingType, Param, ParamKind, Signature, TensorType, Type, VariableKind, Variadic
+from ...ir import (
+    AnyType,
+    Const,
+    MappingType,
+    Param,
+    ParamKind,
+    Rest,
+    SequenceType,
+    Signature,
+    TensorType,
+    Type,
+    VariableKind,
+    Variadic,
+)
 from ...ir.walk import free_vars, substitute_size, tensor_dims
 from ...surface.facts import Facts, Predicates
 from ...surface.forms import Tensor, shown
@@ -205,12 +218,12 @@ class _Reading:
     def _param(self, parameter: RawParameter) -> Param:
         name = parameter.name
         annotation = self._raw.annotations.get(name, _NOTHING)
-        type_ = self._type(
-            f"parameter `{name}`",
-            self._facts.params.get(name, _NOTHING),
-            annotation,
-            self._reader(partial(self._places.parameter, name)),
-        )
+        reader = self._reader(partial(self._places.parameter, name))
+        said = self._facts.params.get(name, _NOTHING)
+        type_ = self._type(f"parameter `{name}`", said, annotation, reader)
+        each = parameter.kind is ParamKind.VAR_POSITIONAL and said is _NOTHING and not reader.unpacked
+        if each and isinstance(type_, SequenceType):  # Python's `*args: tuple[T, U]` says that each is one
+            type_ = SequenceType("list", (type_,), Rest.REPEAT)
         if parameter.kind is ParamKind.VAR_KEYWORD and not isinstance(type_, (MappingType, AnyType)):
             self._found.warning(
                 "ignored-metadata",

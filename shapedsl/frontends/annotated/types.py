@@ -67,6 +67,7 @@ class TypeReader(LeafReader):
         """
         super().__init__(namespace, source, report, plain_strings, Uses() if uses is None else uses, shape_vars)
         self._owner = owner
+        self.unpacked = False  # whether `*` or `Unpack` stood somewhere: of `*args`, it is the whole that was read
         self._depth = 0
         self._qualifiers: set[str] = set()  # of the field being read
         self._open: list[object] = []  # classes being read: one may contain itself
@@ -209,7 +210,9 @@ class TypeReader(LeafReader):
             if name == "ClassVar":
                 return AnyType()
         if name in _TRANSPARENT and arguments:
+            self.unpacked = self.unpacked or name == "Unpack"
             return self.read(arguments[0])
+        self.unpacked = self.unpacked or getattr(annotation, "__unpacked__", False) is True
         if name in _TUPLES and origin is not None:
             if arguments in ((), ((),)):  # tuple[()], the latter on 3.10
                 return SequenceType("tuple", ())
