@@ -351,7 +351,7 @@ PARTIAL = {
     "any number of shapes": (
         "def f[Shapes: IntTuples, N: IntVar](x: Tensor[[N]], *xs: MapIntTuples[lambda S: Tensor[S], Shapes],"
         " ys: MapIntTuples[lambda S: Tensor[S], Shapes]) -> Tensor[[N]]: ...",
-        "def f(x: Tensor[N], *xs: [Tensor, ...], ys: [Tensor, ...]) -> Tensor[N]: ...",
+        "def f(x: Tensor[N], *xs: [[Tensor, ...], ...], ys: [Tensor, ...]) -> Tensor[N]: ...",
         "`Shapes` is any number of shapes",
     ),
     "another class": (
