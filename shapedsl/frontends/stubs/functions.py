@@ -25,7 +25,7 @@ from .finding import Found, functions_of, is_property
 from .interpret import Interpreter, TooMuchError, UninterpretedError
 from .overloads import Overload, joined
 from .places import DecoratedClass, StubPlaces
-from .pyrefly_functions import Dialect, dialect_of
+from .pyrefly import Dialect, dialect_of
 from .tree import Tree
 
 # Says of a stub that each of its overloads is a spec of its own.

@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from ...diagnostics import Report, Severity, Source, Span
-from ...surface.facts import Facts
-from ...surface.forms import Form
-from .pyrefly import PyreflyInterpreter, note, own_tensor, says_shapes
-from .pyrefly_dims import code, unquoted
-from .pyrefly_files import VERSION, Files
-from .pyrefly_names import FUNCTIONS, MARKERS, MODULE, Class, Kind, Names, members
-from .scope import Imported, Scope
-from .tree import Tree
+from ....diagnostics import Report, Severity, Source, Span
+from ....surface.facts import Facts
+from ....surface.forms import Form
+from ..scope import Imported, Scope
+from ..tree import Tree
+from .dims import code, unquoted
+from .files import VERSION, Files
+from .interpret import PyreflyInterpreter
+from .names import FUNCTIONS, MARKERS, MODULE, Class, Kind, Names, members
+from .speaking import note, own_tensor, says_shapes
 
 if TYPE_CHECKING:
-    from .files import File
-    from .functions import Found
+    from ..files import File
+    from ..functions import Found
 
 _TRACE: Final = re.compile(rf"\b{MODULE}\b|\b_shapes\b|\bTensor\[\[")
 _LITERALS: Final = frozenset({"typing.Literal", "typing_extensions.Literal"})

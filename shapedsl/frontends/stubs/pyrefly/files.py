@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from ...diagnostics import Report, Source
-from .tree import Tree, parse
+from ....diagnostics import Report, Source
+from ..tree import Tree, parse
 
 VERSION: Final = "1.4"  # the one whose notation is read
 _HEADER: Final = re.compile(r"^#\s*shapedsl:\s*pyrefly\s+(\d+(?:\.\d+)*)\s*$", re.MULTILINE)

@@ -12,9 +12,9 @@ from typing import Any
 
 import libcst as cst
 
-from .pyrefly_names import MODULE, Names
-from .shape_functions import NotEvaluated, Outcome, ShapeFunctions
-from .tree import Tree
+from ..shape_functions import NotEvaluated, Outcome, ShapeFunctions
+from ..tree import Tree
+from .names import MODULE, Names
 
 
 def evaluated(function: cst.BaseExpression, args: Sequence[Any], names: Names) -> Outcome:

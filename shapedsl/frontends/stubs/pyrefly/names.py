@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 
 import libcst as cst
 
-from .bindings import names_of
-from .pyrefly_files import Files
-from .scope import Aliased, Binding, Defined, Imported, Scope, TypeParam, parameters_of
-from .tree import Tree
+from ..bindings import names_of
+from ..scope import Aliased, Binding, Defined, Imported, Scope, TypeParam, parameters_of
+from ..tree import Tree
+from .files import Files
 
 MODULE: Final = "shape_extensions"
 # What `shape_extensions` 1.4 has for annotations; another name of it belongs to another version.

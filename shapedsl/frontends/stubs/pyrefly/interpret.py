@@ -1,20 +1,4 @@
-"""Pyrefly's native dialect: shapes in type parameters, ``def mm[N: IntVar, K: IntVar](x: Tensor[[N, K]]) -> …``.
-
-Its annotations become what our own spellings give, and are then read as those are; what else a file holds is
-left to `interpret`. A return type is a claim: where the stub leaves it open, for the rank is not known or a flag
-has no one value, it claims less, and a note says what and why. Nothing is made up from defaults.
-
-================================  ==============================================================
-``Tensor[[N + 1, *S]]``           ``Tensor[N + 1, *S]``; see `pyrefly_dims`
-``Tensor[Shape]``                 ``Tensor[*Shape]``
-``Int[N]``, ``n: N`` of ``Int``   ``Scalar[N]``
-``IntTuple[2, N]``                ``(Scalar[2], Scalar[N])``
-``Shape``, ``Flag``, ``Index``    ``_``
-``MapIntTuples[lambda S: …]``     ``[Tensor, ...]``, or a tuple if the shapes are known
-``Self`` in a tensor class        ``Tensor[*Shape]`` of that class
-``A | B`` with shapes             ``_``, with a note: the language has ``T | None`` only
-================================  ==============================================================
-"""
+"""Annotations in Pyrefly's dialect → the objects that our own spellings give; the package says which."""
 
 from __future__ import annotations
 
@@ -25,34 +9,29 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import libcst as cst
 
-from ...diagnostics import Report, Severity, Source
-from ...ir import Dim, Ellipsis, Variadic
-from ...ir.write_sizes import write_dim
-from ...surface.forms import Form, Scalar, Tensor
-from ...surface.symbols import Symbol
-from ..annotated.fields import FieldClass
-from .classes import parameter as make_parameter
-from .interpret import Interpreter, UninterpretedError
-from .known import foreign
-from .pyrefly_dims import Dims, NotReadError, are_shapes, code, last_name, unquoted
-from .pyrefly_names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
-from .scope import Scope
-from .tree import Tree
+from ....diagnostics import Source
+from ....ir import Dim
+from ....ir.write_sizes import write_dim
+from ....surface.forms import Form, Scalar, Tensor
+from ....surface.symbols import Symbol
+from ...annotated.fields import FieldClass
+from ..classes import parameter as make_parameter
+from ..interpret import Interpreter, UninterpretedError
+from ..known import foreign
+from ..scope import Scope
+from .dims import Dims, NotReadError, are_shapes, code, last_name
+from .names import MODULE, Alias, Class, Given, Kind, Names, Parameter, members
+from .speaking import DEEPEST, tensor_of
 
 if TYPE_CHECKING:
-    from .files import File
+    from ..files import File
 
 _NOT_MINE: Final = object()
 _STATIC: Final = foreign("shape_extensions.Static")  # says nothing of shapes
-_DEEPEST: Final = 40
 _UNIONS: Final = frozenset(
     f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Union", "Optional")
 )
 _MOST: Final = 20_000  # expressions in one function, those of aliases counted wherever they stand
-_FIELDED: Final = frozenset({"NamedTuple", "TypedDict", "dataclass"})
-_SAYING: Final = frozenset(
-    {"Int", "IntTuple", "IntTuples", "IntTupleOrList", "IntListLiteral", "MapIntTuples", "RegularNestedList", "Index"}
-)
 
 
 class PyreflyInterpreter(Interpreter):
@@ -84,7 +63,7 @@ class PyreflyInterpreter(Interpreter):
 
     def inside(self, scope: Scope, file: File | None) -> Interpreter:
         """Returns an interpreter for an expression that stands elsewhere in the file, such as a field of a class."""
-        if self._nesting >= _DEEPEST or (file is not None and file is not self.file):
+        if self._nesting >= DEEPEST or (file is not None and file is not self.file):
             return super().inside(scope, file)
         names = Names(scope, self.names.files)
         return PyreflyInterpreter(names, self.source_of, self._unsaid, None, file, self._nesting + 1)
@@ -136,9 +115,9 @@ class PyreflyInterpreter(Interpreter):
                 return self._of_parameter(node, parameter)
             case Given(node=inner, names=names):
                 return self._other(names).value(inner)
-            case Alias(value=value, params=params, names=names) if names.depth < _DEEPEST:
+            case Alias(value=value, params=params, names=names) if names.depth < DEEPEST:
                 return self._other(_filled(names, params, (), self.names)).value(value)
-            case Class(node=definition, names=names) if names.depth < _DEEPEST:
+            case Class(node=definition, names=names) if names.depth < DEEPEST:
                 return self._of_fields(node, definition, names, ())
             case "typing.Self" | "typing_extensions.Self" if self._own is not None:
                 return self._own
@@ -184,9 +163,9 @@ class PyreflyInterpreter(Interpreter):
             optional = (cst.Name("None"),) if last_name(head) == "Optional" else ()
             return self._joined(node, [member for item in items for member in members(item)] + [*optional])
         match self.names.meaning(head):
-            case Alias(value=value, params=params, names=names) if params is not None and names.depth < _DEEPEST:
+            case Alias(value=value, params=params, names=names) if params is not None and names.depth < DEEPEST:
                 return self._other(_filled(names, params, items, self.names)).value(value)
-            case Class(node=definition, names=names) if names.depth < _DEEPEST:
+            case Class(node=definition, names=names) if names.depth < DEEPEST:
                 return self._of_class(node, definition, names, items)
             case str() as name if name.startswith(f"{MODULE}."):
                 return _STATIC
@@ -390,73 +369,4 @@ def _filled(
     return names.within(names.scope, given)
 
 
-def tensor_of(dims: tuple[Dim, ...] | None) -> Form:
-    """Returns ``Tensor[…]`` with these dims; bare if they are not known.
-
-    Raises:
-        NotReadError: There are two runs of dims.
-    """
-    if dims is not None and sum(isinstance(dim, (Variadic, Ellipsis)) for dim in dims) > 1:
-        raise NotReadError(f"`{', '.join(map(write_dim, dims))}` has two runs of dims, of which a tensor can have one")
-    return Tensor if dims is None else Form("Tensor", tuple(Symbol(write_dim(dim)) for dim in dims))
-
-
-def own_tensor(owner: cst.ClassDef, names: Names) -> Form | None:
-    """Returns what ``Self`` is in a class: a tensor of the class's shape; None if the class is no tensor."""
-    if not names.is_tensor_class(owner):
-        return None
-    shapes = [row.name for row in names.parameters(owner) if row.kind is Kind.SHAPE]
-    return tensor_of((Variadic(shapes[0]),)) if shapes else Tensor
-
-
-def says_shapes(node: cst.CSTNode, names: Names, own: Form | None) -> bool:
-    """Whether an annotation says something of shapes in the dialect."""
-    match node:
-        case cst.Subscript(value=head) if names.is_tensor(head):
-            return True
-        case cst.Name() | cst.Attribute():
-            meaning = names.meaning(node)
-            if isinstance(meaning, Parameter):
-                return meaning.kind not in (Kind.FLAG, Kind.OTHER)
-            if meaning in ("typing.Self", "typing_extensions.Self"):
-                return own is not None
-            if isinstance(meaning, Class):
-                return _fields_say(meaning)
-            if isinstance(meaning, Alias) and meaning.names.depth <= _DEEPEST:
-                return says_shapes(meaning.value, meaning.names, None)
-            return names.marker(node) in _SAYING
-        case cst.SimpleString() | cst.ConcatenatedString():
-            inner = unquoted(node)
-            return inner is not node and says_shapes(inner, names, own)
-        case cst.Subscript(value=head) if last_name(head) == "Literal":
-            return False
-        case cst.Subscript(value=head, slice=items):
-            return says_shapes(head, names, own) or any(says_shapes(item, names, own) for item in items)
-        case _:
-            return any(says_shapes(child, names, own) for child in node.children)
-
-
-def _fields_say(found: Class) -> bool:
-    """Whether a class with fields says something of shapes in one of them."""
-    node, names = found.node, found.names
-    marks = [*(base.value for base in node.bases), *(decorator.decorator for decorator in node.decorators)]
-    heads = {last_name(mark.func if isinstance(mark, cst.Call) else mark) for mark in marks}
-    if heads.isdisjoint(_FIELDED) or names.depth > _DEEPEST or id(node) in names.opened:
-        return False
-    inner = names.within(names.scope, names.given, node)
-    return any(
-        says_shapes(small.annotation.annotation, inner, None)
-        for line in node.body.body
-        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else ())
-        if isinstance(small, cst.AnnAssign)
-    )
-
-
-def note(report: Report, tree: Tree, around: cst.CSTNode, node: cst.CSTNode, message: str) -> None:
-    """Adds a note about a part of an annotation, at ``node``, or at ``around`` if that stands in another file."""
-    extent = tree.extent(node)
-    at = tree.span(node if extent != (0, 0) else around)
-    report.emit(Severity.NOTE, "inexpressible", message, at=at)
-
-
-__all__ = ["PyreflyInterpreter", "UninterpretedError", "note", "own_tensor", "says_shapes", "tensor_of"]
+__all__ = ["PyreflyInterpreter", "UninterpretedError"]

@@ -7,7 +7,7 @@
 ``[B, int]``, ``[B, Any]``      ``B, _``: a size of which nothing is said
 ``tuple[int, ...]``, ``Any``    no dims: a tensor of unknown rank
 ``[*IntTuple, C]``              ``..., C``; ``[*tuple[int, ...], C]`` too
-``f(S, 2)``                     what the shape function gives, see `pyrefly_calls`
+``f(S, 2)``                     what the shape function gives, see `calls`
 ==============================  ==============================================
 """
 
@@ -18,12 +18,12 @@ from typing import Any, Final, NoReturn, TypeGuard, cast
 
 import libcst as cst
 
-from ...ir import Apply, Const, Dim, Ellipsis, Size, Static, Var, Variadic
-from ...ir.operators import operator_named
-from ...ir.write_sizes import write_dim
-from .pyrefly_calls import evaluated
-from .pyrefly_names import Alias, Class, Given, Kind, Names, Parameter
-from .tree import NoExpressionError, parse_expression
+from ....ir import Apply, Const, Dim, Ellipsis, Size, Static, Var, Variadic
+from ....ir.operators import operator_named
+from ....ir.write_sizes import write_dim
+from ..tree import NoExpressionError, parse_expression
+from .calls import evaluated
+from .names import Alias, Class, Given, Kind, Names, Parameter
 
 _SIGNS: Final[dict[type[cst.CSTNode], str]] = {
     cst.Add: "+",
@@ -208,7 +208,7 @@ class Dims:
         Raises:
             NotReadError: It gives nothing for these arguments.
         """
-        from .shape_functions.answers import Evaluated, Invalid
+        from ..shape_functions.answers import Evaluated, Invalid
 
         if any(arg.keyword is not None or arg.star for arg in node.args):
             raise NotReadError(f"`{code(node)}` has arguments by name")
@@ -253,7 +253,7 @@ class Dims:
                 return self._named_argument(node)
 
     def _named_argument(self, node: cst.BaseExpression) -> Any:
-        from .shape_functions.values import UNKNOWN
+        from ..shape_functions.values import UNKNOWN
 
         match self.names.meaning(node):
             case Parameter(name=name, kind=Kind.SIZE | Kind.INT):
