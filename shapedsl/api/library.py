@@ -83,7 +83,7 @@ def stub_for(
         kwargs: Its keyword arguments.
 
     Raises:
-        ShapeError: ``unknown-spec``: the entry has nothing called ``name``; or the example fits none of its specs.
+        ShapeError: ``unknown-spec``: the object or its entry has nothing called ``name``; or the example fits none of its specs.
         TypeError: ``name`` is no str, ``args`` no tuple; or the example call lacks a parameter or has one too many.
 
     Warns:
@@ -100,13 +100,14 @@ def stub_for(
     method, _, index = (name or "forward").partition("@")
     found = _specs(target, method)
     if found is None:
+        if is_known(target) and not any(method in vars(base) for base in _class(target).__mro__):
+            raise _unknown(f"`{_class(target).__qualname__}` has no method `{method}`")
         return None
     full, specs = found
     if index:
         specs = [spec for spec in specs if str(spec.signature.index) == index]
     if not specs:
-        message = f"the library's entry for `{full}` has no `{name}` that describes this object"
-        raise ShapeError([Diagnostic("unknown-spec", Severity.ERROR, message)])
+        raise _unknown(f"the library's entry for `{full}` has no `{name}` that describes this object")
     if args is None and kwargs is None:
         return specs[0]
     return _fitting(specs, tuple(args or ()), dict(kwargs or {}))
@@ -118,6 +119,10 @@ def _check_arguments(name: object, args: object) -> None:
         raise TypeError(f"name is a str such as 'forward@2', not {type(name).__qualname__}")
     if not isinstance(args, (tuple, list, type(None))):
         raise TypeError(f"args is a tuple of a call's arguments, not {type(args).__qualname__}: write `args=(x,)`")
+
+
+def _unknown(message: str) -> ShapeError:
+    return ShapeError([Diagnostic("unknown-spec", Severity.ERROR, message)])
 
 
 def is_known(target: Any) -> bool:

@@ -358,6 +358,8 @@ def test_an_example_that_fits_none_says_why() -> None:
 def test_a_spec_is_chosen_by_name() -> None:
     layer = nn.Conv1d(4, 6, 3)
     assert "def forward@2(self, input: Tensor[4, T])" in text(layer, "forward@2")
+    with pytest.raises(sd.ShapeError, match="`Linear` has no method `nope`"):
+        sd.stub_for(torch.nn.Linear(2, 3), "nope")
     with pytest.raises(sd.ShapeError, match=r"has no `forward@3`"):
         sd.stub_for(layer, "forward@3")
     assert sd.stub_for(layer, "extra_repr") is None
