@@ -322,7 +322,8 @@ def name_of(annotation: object) -> str:
     text = annotation.__name__ if isinstance(annotation, typing.TypeVar) else forward_text(annotation)
     if text is not None:
         return text
-    return annotation.__name__ if isinstance(annotation, type) else _MODULE.sub("", shown(annotation))
+    plain = isinstance(annotation, type) and typing.get_origin(annotation) is None  # on 3.10 `dict[str, int]` is a type
+    return annotation.__name__ if plain else _MODULE.sub("", shown(annotation))
 
 
 __all__ = ["ANY", "INT", "UNIONS", "LeafReader", "is_int", "is_none", "is_optional", "is_self", "is_silent", "name_of"]
