@@ -14,15 +14,18 @@ After (hints are looked up by name)::
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from ...diagnostics import Report, Source, Span
-from ...ir import Const, VariableKind
+from ...ir import Const, Param, VariableKind, Variadic
+from ...ir.walk import free_vars, tensor_dims
 from ...surface.facts import Facts
 from ...surface.forms import shown
 from ..text.fragments import parse_clauses
 from ..text.parse import parse
-from ..text.syntax import Clause, ConstStatement, Labeled, Let, Name, SizesStatement, TypeStatement
+from ..text.syntax import Clause, ConstStatement, HintLine, Labeled, Let, Name, Pair, SizesStatement, TypeStatement
 
 
 class DecoratorPlaces(Protocol):
@@ -104,4 +107,32 @@ def whole(source: Source) -> Span:
     return source.span(0, len(source.text))
 
 
-__all__ = ["Body", "DecoratorPlaces", "declared_names", "whole"]
+def add_hints(clauses: list[Clause], hints: Mapping[str, Const], params: tuple[Param, ...], *, in_class: bool) -> None:
+    """Adds a declaration for each hint; one for a name that the clauses declare goes there.
+
+    In a class a hint declares nothing: the declaration would hide the class's, and its predicates with it.
+    """
+    sizes = {used for param in params for dim in tensor_dims(param.type) for used in free_vars(dim)}
+    runs = {d.name for param in params for d in tensor_dims(param.type) if isinstance(d, Variadic)}
+    for name, hint in hints.items():
+        span = hint.span
+        assert span is not None
+        for i, clause in enumerate(clauses):
+            named = (
+                [item for item in clause.names if item[0].text == name] if isinstance(clause, SizesStatement) else []
+            )
+            if named and isinstance(clause, SizesStatement):
+                rest = [item for item in clause.names if item[0].text != name]
+                clauses[i : i + 1] = [replace(clause, names=named, hint=clause.hint or hint)]
+                if rest:
+                    clauses.insert(i, replace(clause, names=rest))
+                break
+        else:
+            if in_class:
+                clauses.append(HintLine([Pair(Name(name, span), hint)]))
+                continue
+            kind = VariableKind.DIM if name in sizes else VariableKind.INT
+            clauses.append(SizesStatement(kind, [(Name(name, span), name in runs)], None, None, hint, span))
+
+
+__all__ = ["Body", "DecoratorPlaces", "add_hints", "declared_names", "whole"]

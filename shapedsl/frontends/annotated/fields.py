@@ -159,4 +159,45 @@ def annotations_of(target: Any) -> Mapping[str, object]:
         return {}
 
 
-__all__ = ["Field", "FieldClass", "annotations_of", "field_class", "fields_of"]
+def is_alias(annotation: object) -> bool:
+    """Whether ``annotation`` is a PEP 695 alias, of `typing` or `typing_extensions`."""
+    return type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__type_params__")
+
+
+def unpacked(annotation: object) -> tuple[object, ...] | None:
+    """Returns the items of ``*tuple[T, U]`` or ``Unpack[tuple[T, U]]``; None if it is another type."""
+    origin, inner = typing.get_origin(annotation), annotation
+    if getattr(origin, "_name", None) == "Unpack" or getattr(origin, "__name__", None) == "Unpack":
+        (inner,) = typing.get_args(annotation)
+    elif not getattr(annotation, "__unpacked__", False):
+        return None
+    return typing.get_args(inner) if typing.get_origin(inner) is tuple else None
+
+
+def has_fields(origin: object) -> bool:
+    """Whether ``origin`` is a class that annotations read by its fields."""
+    return isinstance(origin, FieldClass) or (isinstance(origin, type) and field_class(origin) is not None)
+
+
+def is_fields(annotation: object) -> bool:
+    """Whether ``annotation`` is a class of source text by its fields, without arguments."""
+    return isinstance(annotation, FieldClass) and typing.get_origin(annotation) is None
+
+
+def is_read_by_name(annotation: object) -> bool:
+    """Returns whether it is text, or a class; of classes, others keep track."""
+    return isinstance(annotation, (str, type, FieldClass))
+
+
+__all__ = [
+    "Field",
+    "FieldClass",
+    "annotations_of",
+    "field_class",
+    "fields_of",
+    "has_fields",
+    "is_alias",
+    "is_fields",
+    "is_read_by_name",
+    "unpacked",
+]

@@ -322,8 +322,9 @@ def name_of(annotation: object) -> str:
     text = annotation.__name__ if isinstance(annotation, typing.TypeVar) else forward_text(annotation)
     if text is not None:
         return text
-    plain = isinstance(annotation, type) and typing.get_origin(annotation) is None  # on 3.10 `dict[str, int]` is a type
-    return annotation.__name__ if plain else _MODULE.sub("", shown(annotation))
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:  # `dict[str, int]` is one too on 3.10
+        return annotation.__name__
+    return _MODULE.sub("", shown(annotation))
 
 
 __all__ = ["ANY", "INT", "UNIONS", "LeafReader", "is_int", "is_none", "is_optional", "is_self", "is_silent", "name_of"]

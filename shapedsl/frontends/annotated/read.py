@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -22,10 +22,8 @@ from ...ir import (
     Signature,
     TensorType,
     Type,
-    VariableKind,
-    Variadic,
 )
-from ...ir.walk import free_vars, substitute_size, tensor_dims
+from ...ir.walk import substitute_size
 from ...surface.facts import Facts, Predicates
 from ...surface.forms import Tensor, shown
 from ..dialects.uses import Uses
@@ -36,16 +34,13 @@ from ..text.syntax import (
     Clause,
     ConstStatement,
     Def,
-    HintLine,
     Labeled,
     Let,
     Name,
-    Pair,
-    SizesStatement,
     TypeStatement,
     Where,
 )
-from .bodies import Body, declared_names, whole
+from .bodies import Body, add_hints, declared_names, whole
 from .callables import RawCallable, RawParameter, shared_by, unwrap
 from .equalities import Equality, eliminate
 from .keywords import is_type
@@ -351,7 +346,7 @@ class _Reading:
             if self._raw.name.rpartition(".")[2] == "forward":
                 clauses += shared.rest
             hints = {name: hint for name, hint in shared.hints.items() if name in bound} | hints
-        _hint(clauses, hints, params, in_class=shared is not None)
+        add_hints(clauses, hints, params, in_class=shared is not None)
         predicates = [*self._predicates, *self._body.predicates()]
         if predicates:
             clauses.append(Where(predicates, predicates[0].span))
@@ -367,34 +362,6 @@ def _joined(report: Report) -> Iterable[Diagnostic]:
         if first is not diagnostic:
             joined[key] = replace(first, annotations=(*first.annotations, *diagnostic.annotations))
     return joined.values()
-
-
-def _hint(clauses: list[Clause], hints: Mapping[str, Const], params: tuple[Param, ...], *, in_class: bool) -> None:
-    """Adds a declaration for each hint; one for a name that the clauses declare goes there.
-
-    In a class a hint declares nothing: the declaration would hide the class's, and its predicates with it.
-    """
-    sizes = {used for param in params for dim in tensor_dims(param.type) for used in free_vars(dim)}
-    runs = {d.name for param in params for d in tensor_dims(param.type) if isinstance(d, Variadic)}
-    for name, hint in hints.items():
-        span = hint.span
-        assert span is not None
-        for i, clause in enumerate(clauses):
-            named = (
-                [item for item in clause.names if item[0].text == name] if isinstance(clause, SizesStatement) else []
-            )
-            if named and isinstance(clause, SizesStatement):
-                rest = [item for item in clause.names if item[0].text != name]
-                clauses[i : i + 1] = [replace(clause, names=named, hint=clause.hint or hint)]
-                if rest:
-                    clauses.insert(i, replace(clause, names=rest))
-                break
-        else:
-            if in_class:
-                clauses.append(HintLine([Pair(Name(name, span), hint)]))
-                continue
-            kind = VariableKind.DIM if name in sizes else VariableKind.INT
-            clauses.append(SizesStatement(kind, [(Name(name, span), name in runs)], None, None, hint, span))
 
 
 _NOTHING = object()

@@ -27,7 +27,7 @@ from ...surface.forms import Form, forward_text
 from ...surface.symbols import Predicate, Symbol
 from ..dialects.jaxtyping import hint_of, is_tree
 from ..dialects.uses import Uses
-from .fields import FieldClass, field_class
+from .fields import FieldClass, field_class, has_fields, is_alias, is_fields, is_read_by_name, unpacked
 from .leaves import ANY, INT, UNIONS, LeafReader, is_int, is_none, is_optional, is_self, is_silent, name_of
 from .namespace import Evaluator, Unknown
 from .parameters import bind
@@ -83,7 +83,7 @@ class TypeReader(LeafReader):
             self._circular.add(id(annotation))  # an alias, through its name: `Json = list["Json"] | int`
             return AnyType()
         before = len(self._within)
-        if not _is_read_by_name(annotation):
+        if not is_read_by_name(annotation):
             self._within.append((annotation, self._arguments))
         self._depth += 1
         try:
@@ -109,7 +109,7 @@ class TypeReader(LeafReader):
         if annotation is None or annotation is types.NoneType:
             return NoneType()
         # until 3.11 a generic alias of such a class says that it is one
-        if _is_fields(annotation):
+        if is_fields(annotation):
             return self._fields(annotation, annotation)
         if is_self(annotation):
             return self._self()
@@ -221,7 +221,7 @@ class TypeReader(LeafReader):
             return self._tuple(annotation, arguments)
         if name in _LISTS and arguments:
             return _sequence("list", [self.read(arguments[0])], Rest.REPEAT)
-        if is_alias(origin) or _has_fields(origin):
+        if is_alias(origin) or has_fields(origin):
             return self._with(origin, arguments)
         if origin is None and isinstance(annotation, type):  # on 3.10 dict[str, int] is one too
             return self._class(annotation)
@@ -235,7 +235,7 @@ class TypeReader(LeafReader):
         """Reads ``tuple[T, *tuple[U, V]]``; any number of items among others is nothing that the language has."""
         items: list[object] = []
         for argument in arguments:
-            inner = _unpacked(argument)
+            inner = unpacked(argument)
             if inner is None:
                 items.append(argument)
             elif len(inner) == 2 and inner[1] is ...:
@@ -368,34 +368,6 @@ class TypeReader(LeafReader):
         if fields.fields and not said:
             return AnyType()
         return MappingType(tuple(said)) if fields.keyed else ObjectType(tuple(said), fields.name)
-
-
-def is_alias(annotation: object) -> bool:
-    """Whether ``annotation`` is a PEP 695 alias, of `typing` or `typing_extensions`."""
-    return type(annotation).__name__ == "TypeAliasType" and hasattr(annotation, "__type_params__")
-
-
-def _unpacked(annotation: object) -> tuple[object, ...] | None:
-    """Returns the items of ``*tuple[T, U]`` or ``Unpack[tuple[T, U]]``; None if it is another type."""
-    origin, inner = typing.get_origin(annotation), annotation
-    if getattr(origin, "_name", None) == "Unpack" or getattr(origin, "__name__", None) == "Unpack":
-        (inner,) = typing.get_args(annotation)
-    elif not getattr(annotation, "__unpacked__", False):
-        return None
-    return typing.get_args(inner) if typing.get_origin(inner) is tuple else None
-
-
-def _has_fields(origin: object) -> bool:
-    return isinstance(origin, FieldClass) or (isinstance(origin, type) and field_class(origin) is not None)
-
-
-def _is_fields(annotation: object) -> bool:
-    return isinstance(annotation, FieldClass) and typing.get_origin(annotation) is None
-
-
-def _is_read_by_name(annotation: object) -> bool:
-    """Returns whether it is text, or a class; of classes, others keep track."""
-    return isinstance(annotation, (str, type, FieldClass))
 
 
 def _sequence(kind: str, items: list[Type], rest: Rest) -> Type:
