@@ -22,7 +22,7 @@ from typing import Annotated, Any, Optional
 import jaxtyping
 import jaxtyping as jt
 import torch
-from jaxtyping import BFloat16, Bool, Float, Int, Int64, Num, PyTree, Shaped
+from jaxtyping import BFloat16, Bool, Float, Int, Int64, Num, Shaped
 from torch import Tensor
 
 import shapedsl as sd

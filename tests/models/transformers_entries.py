@@ -32,6 +32,8 @@ def _caches_are_pytrees() -> None:
     from transformers.cache_utils import DynamicCache, DynamicLayer
 
     def register(kind: type, names: tuple[str, ...], make: Callable[..., Any]) -> None:
+        if kind in pytree.SUPPORTED_NODES:
+            return
         pytree.register_pytree_node(
             kind,
             lambda value: ([getattr(value, name) for name in names], None),
