@@ -145,7 +145,7 @@ def _waiting(target: Any) -> str | None:
     waits = inside(target, "has_uninitialized_params")
     try:
         return "it is lazy: run it once, then it has sizes" if callable(waits) and waits() is True else None
-    except Exception:
+    except Exception:  # another object under that name, that fails when it is called
         return None
 
 
