@@ -1,0 +1,88 @@
+"""Where a file uses a legacy spec: what was found, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from ..model import LegacySpec
+from ..verdict import Conversion
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from .values import Value
+
+
+@dataclass(eq=False, slots=True)
+class Site:
+    """One use.
+
+    Attributes:
+        api: The qualified name of what is called: ``torch.export.export``, ``torch.onnx.export``, ``torch.compile``…
+        call: The call.
+        argument: What holds the spec in it (``dynamic_shapes=…``); None for marks.
+        value: That argument's value where the call is reached; None for marks.
+        target: What is exported or compiled; None where source does not tell.
+        args: The example inputs as they were written, by parameter where that is known.
+        spec: The spec as one model; None where it could not be read, and then ``report`` says why. Of several
+            (behind flags), the first.
+        conversions: What became of it; several for several specs behind flags. Empty where it is kept.
+        stale: Nodes that lose their meaning with the conversion and are deleted: mark calls, removed keywords.
+        kept: Why the site is kept as it is; empty if it is not. Each is also a diagnostic.
+    """
+
+    api: str
+    call: cst.Call
+    argument: cst.Arg | None
+    value: Value | None
+    target: Value | None
+    args: dict[str, Value] = field(default_factory=dict)
+    spec: LegacySpec | None = None
+    conversions: list[Conversion] = field(default_factory=list)
+    stale: list[cst.CSTNode] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    """What a report says of one use; plain data, which travels between processes.
+
+    Attributes:
+        line, column: Of the call, 1-based.
+        api: As `Site.api`.
+        name: Of the spec: ``Net.forward``.
+        outcome: ``converted`` or ``kept``.
+        verdict: One of `Verdict`'s values, or empty for what is kept.
+        summary: The verdict in words.
+        notes: One line each; for what is kept, why.
+        shapes: The spec as ``.shapes`` text; empty for what is kept.
+    """
+
+    line: int
+    column: int
+    api: str
+    name: str
+    outcome: Literal["converted", "kept"]
+    verdict: str
+    summary: str
+    notes: tuple[str, ...]
+    shapes: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """A file, converted; plain data.
+
+    Attributes:
+        text: What it becomes; None if nothing changes.
+        shapes: The ``.shapes`` file of its specs; empty if there are none.
+        sites: In the order of the file.
+    """
+
+    text: str | None
+    shapes: str
+    sites: tuple[SiteResult, ...]
+
+
+__all__ = ["FileResult", "Site", "SiteResult"]
