@@ -25,6 +25,7 @@ from typing import Literal, TypeAlias
 
 from ...diagnostics import Span
 from ...ir import Param
+from .verdict import Note
 
 # ------------------------------------------------------------------------------------------ dims
 
@@ -208,6 +209,7 @@ class LegacySpec:
         inputs: The example's, by parameter; ``*args`` is a tuple, ``**kwargs`` a `MappingInput`; omitted defaults
             are left out. None where there is no example.
         receiver: ``self`` for a method.
+        notes: What its reader noticed; they are the first of the conversion's.
         span: Of the spec.
     """
 
@@ -216,6 +218,7 @@ class LegacySpec:
     tree: Tree | None
     inputs: Mapping[str, Input] | None = None
     receiver: str | None = None
+    notes: tuple[Note, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
