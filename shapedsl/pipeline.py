@@ -13,12 +13,13 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .diagnostics import Report, Severity, ShapeError, Source
 from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
+    from .frontends.legacy.source import FileResult
     from .frontends.stubs.attributes import LiteralValues
     from .ir import Mode, Predicate, Size
     from .ir import Module as Module
@@ -228,6 +229,26 @@ def write_stub(module: Module, report: Report) -> str:
     from .ir.write_pyi import write_pyi
 
     return write_pyi(module, report).rstrip("\n")
+
+
+def convert_source(
+    source: Source,
+    report: Report,
+    *,
+    style: Literal["torch", "shapedsl"] = "torch",
+    target: Literal["python", "shapes"] = "python",
+) -> FileResult:
+    """A Python file that holds legacy specs → the file with new ones, and its specs; nothing is imported or run.
+
+    Args:
+        source: The file.
+        report: Receives why a use is kept, and what changes with it.
+        style: What takes a spec's place: torch's own classes, or calls of this package.
+        target: ``shapes`` leaves the file alone.
+    """
+    from .frontends.legacy.source import convert_source as convert
+
+    return convert(source, report, style=style, target=target)
 
 
 def write_text(module: Module) -> str:

@@ -1,1 +1,63 @@
-"""Python source that holds legacy specs → the same source with new ones, and the specs: nothing is imported or run."""
+"""Python source that holds legacy specs → the same source with new ones, and the specs: nothing is imported or run.
+
+`interpret` runs a module over abstract values, `find` watches what it calls and reads the specs, `convert` says what
+they mean, and `rewrite` writes them back; here is their order.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias
+
+from ....diagnostics import Report, Source
+from .results import file_text, site_result
+from .sites import FileResult
+
+Style: TypeAlias = Literal["torch", "shapedsl"]
+Target: TypeAlias = Literal["python", "shapes"]
+
+_NOTHING: Final = FileResult(None, "", ())
+# What a use of a legacy spec must spell. A file without it is not parsed: most files of a repository.
+_TRIGGER: Final = re.compile(
+    r"\b(?:dynamic_shapes|dynamic_axes|dynamic_dim|_?Dim|ShapesCollection|AdditionalInputs|torch_tensorrt"
+    r"|mark_dynamic|maybe_mark_dynamic|mark_unbacked|mark_static|mark_static_address"
+    r"|prefer_deferred_runtime_asserts_over_guards|_load_dynamic_shapes)\b"
+)
+
+
+def has_trigger(text: str) -> bool:
+    """Returns whether a text may hold a legacy spec at all."""
+    return "torch" in text and _TRIGGER.search(text) is not None
+
+
+def convert_source(source: Source, report: Report, *, style: Style = "torch", target: Target = "python") -> FileResult:
+    """Returns what a Python file becomes, and the specs that it holds.
+
+    Args:
+        source: The file.
+        report: Receives ``syntax-error`` and ``input-too-large``, why a use is kept, and what changes with it.
+        style: What takes a spec's place: torch's own classes, or calls of this package.
+        target: ``python`` rewrites the file, ``shapes`` leaves it alone.
+    """
+    if not has_trigger(source.text):
+        return _NOTHING
+    from ...stubs.tree import parse  # libcst is loaded for the first file that may need it
+
+    tree = parse(source, report)
+    if tree is None:
+        return _NOTHING
+    from .find import find_sites
+
+    sites = find_sites(tree, report)
+    if not sites:
+        return _NOTHING
+    text = None
+    if target == "python":
+        from .rewrite import rewrite
+
+        text = rewrite(tree, sites, style, report)
+    results = tuple([site_result(tree, site) for site in sites])
+    return FileResult(text, file_text(tree, sites, report), results)
+
+
+__all__ = ["FileResult", "Style", "Target", "convert_source", "has_trigger"]
