@@ -1,5 +1,7 @@
 """What is told of a file: a line for each use, and its specs as one ``.shapes`` file.
 
+Comments say of each spec where it came from, and what changed::
+
     # Specs of net.py, read from its legacy specs by `shapedsl convert --to shapes`.
     language 1
 
