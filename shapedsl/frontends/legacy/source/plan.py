@@ -11,7 +11,7 @@ Before::
 
 After::
 
-    rows = ShapeVar("rows", max=64)      # edit: `Dim` → `ShapeVar`
+    rows = ShapeVar("rows", max=64)
     export(net, args, dynamic_shapes=ShapesSpec({"a": TensorSpec([rows, None])}))
 """
 
@@ -19,16 +19,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ...stubs.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     import libcst as cst
+
+    from .imports import Imports
 
 TORCH_SPECS: Final = "torch.fx.experimental.dynamic_spec"
 
@@ -43,34 +45,22 @@ class Edit:
     text: str
 
 
-@dataclass(eq=False, slots=True)
-class Deletion:
-    """A statement, an argument or an element that goes, with its comma or its line."""
-
-    node: cst.CSTNode
-
-
 class Plan:
     """The edits of one file.
 
     Attributes:
         tree: The file.
-        needed: Qualified name → the name it is written with; `imports` adds what is not there.
-        spent: What built specs that are built elsewhere now: displays, steps, definitions, names of Dims. `dead`
-            deletes of it what nothing else uses.
-        deleted: Whole statements, arguments and elements that go.
+        names: What its imports know, and must.
+        obsolete: What built specs that are built elsewhere now: displays, steps, definitions. `dead` deletes of it
+            what nothing else uses.
+        deleted: Whole statements and arguments that go.
     """
 
-    def __init__(self, tree: Tree, imported: Mapping[str, str] | None = None) -> None:
-        """Args:
-        tree: The file.
-        imported: Qualified name → the name under which the whole file knows it already (of imports at its top).
-        """
+    def __init__(self, tree: Tree, names: Imports) -> None:
         self.tree = tree
-        self.needed: dict[str, str] = {}
-        self.spent: list[cst.CSTNode] = []
+        self.names = names
+        self.obsolete: list[cst.CSTNode] = []
         self.deleted: dict[cst.CSTNode, None] = {}
-        self._imported = dict(imported or {})
         self._edits: list[Edit] = []
         self._before: dict[cst.CSTNode, list[str]] = {}
         self._count = 0
@@ -90,13 +80,9 @@ class Plan:
         self._words.add(made)
         return made
 
-    def need(self, name: str, module: str = TORCH_SPECS) -> str:
-        """Returns how the file writes a name of ``module``, which is imported if it is not yet."""
-        qualified = f"{module}.{name}"
-        if qualified not in self.needed:
-            known = self._imported.get(qualified)
-            self.needed[qualified] = known if known is not None else self.fresh(name)
-        return self.needed[qualified]
+    def need(self, name: str) -> str:
+        """Returns how the file writes one of torch's spec classes: ``ShapeVar``, ``ds.ShapeVar``."""
+        return self.names.local(f"{TORCH_SPECS}.{name}")
 
     # ------------------------------------------------------------------------------------- edits
 
@@ -111,47 +97,48 @@ class Plan:
         return start, end
 
     def edit(self, start: int, end: int, text: str) -> None:
-        """Replaces a stretch of the text. Edits within it, made before, are dropped; insertions at its ends are not."""
+        """Replaces a stretch of the text; edits within it, made before, are dropped, insertions at its ends are not."""
         if end > start:
-            self._edits = [each for each in self._edits if not self._within(each, start, end)]
+            self._edits = [
+                each
+                for each in self._edits
+                if not (start <= each.start and each.end <= end and (each.start < each.end or start < each.start < end))
+            ]
         self._count += 1
         insort(self._edits, Edit(start, end, self._count, text))
 
-    @staticmethod
-    def _within(edit: Edit, start: int, end: int) -> bool:
-        if edit.start == edit.end:
-            return start < edit.start < end
-        return start <= edit.start and edit.end <= end
-
     def replace(self, node: cst.CSTNode, text: str) -> None:
-        """Replaces an expression or a statement, with the parentheses around it."""
+        """Replaces an expression, an argument or a statement, with the parentheses around it."""
         start, end = self.outer(node)
         self._edits = [each for each in self._edits if not start <= each.start <= each.end <= end]
         self.edit(start, end, text)
 
-    def before(self, statement: cst.CSTNode, line: str) -> None:
-        """Writes a statement above another one (a line of a block); what it is indented by is added."""
-        self._before.setdefault(statement, []).append(line)
+    def insert_before(self, statement: cst.CSTNode, lines: Iterable[str]) -> None:
+        """Writes lines above a statement (a line of a block or a compound one), indented as it is."""
+        self._before.setdefault(statement, []).extend(lines)
 
     def delete(self, node: cst.CSTNode) -> None:
-        """Deletes a statement (with its line), or an argument or an element (with its comma)."""
+        """Deletes a statement, small or compound, or an argument of a call; `dead` sees to commas and lines."""
         self.deleted[node] = None
 
     def is_gone(self, node: cst.CSTNode) -> bool:
         """Whether the original text of a node is replaced or deleted as a whole."""
         start, end = self.tree.extent(node)
-        for edit in self._edits:
-            if edit.start <= start and end <= edit.end and edit.start < edit.end:
-                return True
-        for each in self.deleted:
-            outer_start, outer_end = self.tree.extent(each)
-            if outer_start <= start and end <= outer_end:
-                return True
-        return False
+        stretches = [(edit.start, edit.end) for edit in self._edits if edit.start < edit.end]
+        stretches += [self.outer(each) for each in self.deleted]
+        return any(low <= start and end <= high for low, high in stretches)
 
     def text(self, node: cst.CSTNode) -> str:
         """Returns what a node's text becomes, as far as it is planned, without the parentheses around it."""
-        return self._applied(*self.tree.extent(node))
+        start, end = self.tree.extent(node)
+        at = bisect_left(self._edits, start, key=lambda each: each.start)
+        within = []
+        for edit in self._edits[at:]:
+            if edit.start > end:
+                break
+            if edit.end <= end:
+                within.append(edit)
+        return _applied(self.tree.source.text, within, start, end)
 
     def written(self) -> Iterator[str]:
         """Yields every text that is added, for a look at the names in it."""
@@ -160,19 +147,37 @@ class Plan:
         for lines in self._before.values():
             yield from lines
 
-    def _applied(self, start: int, end: int) -> str:
+    def apply(self) -> str:
+        """Returns the text of the file with all of it done."""
+        from .dead import delete_edits
+
         text = self.tree.source.text
-        parts: list[str] = []
-        at = start
-        first = bisect_left(self._edits, Edit(start, start, 0, ""))
-        for edit in self._edits[first:]:
-            if edit.start > end or edit.end > end:
-                break
-            if edit.start < at:
-                continue  # within one that was applied
-            parts += [text[at : edit.start], edit.text]
-            at = edit.end
-        return "".join([*parts, text[at:end]])
+        edits = list(self._edits)
+        for statement, lines in self._before.items():
+            at = self.tree.extent(statement)[0]
+            start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+            indent = text[start:at]
+            ending = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
+            if indent.strip():  # `if x: y = 1`, or the second statement of a line
+                edits.append(Edit(at, at, -1, "".join(f"{line}; " for line in lines)))
+            else:
+                edits.append(Edit(start, start, -1, "".join(f"{indent}{line}{ending}" for line in lines)))
+        gone = [Edit(start, end, 0, new) for start, end, new in delete_edits(self.tree, list(self.deleted))]
+        edits = [
+            each for each in edits if not any(cut.start <= each.start and each.end <= cut.end for cut in gone)
+        ] + gone
+        return _applied(text, sorted(edits), 0, len(text))
 
 
-__all__ = ["TORCH_SPECS", "Deletion", "Edit", "Plan"]
+def _applied(text: str, edits: Iterable[Edit], start: int, end: int) -> str:
+    parts: list[str] = []
+    at = start
+    for edit in edits:
+        if edit.start < at:
+            continue  # within one that was applied
+        parts += [text[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*parts, text[at:end]])
+
+
+__all__ = ["TORCH_SPECS", "Edit", "Plan"]
