@@ -76,4 +76,15 @@ CODES: Final[dict[str, str]] = {
     "specialized-dim": "the program pinned a size",
     "extra-assumption": "the program demands what the spec does not imply",
     "data-dependent": "the program branches on a size that the spec leaves open",
+    # legacy specs
+    "legacy-flow": "a legacy spec is made by code that reading does not follow",
+    "legacy-parameter": "a legacy spec does not fit the parameters or the inputs",
+    "legacy-bounds": "two legacy dims of one name have two ranges, or one has an empty range",
+    "legacy-names": "the name of a legacy dim is no name of the language",
+    "legacy-object-keys": "an object is registered without the names of its attributes",
+    "legacy-top-level": "a legacy spec does not begin with the parameters",
+    "legacy-choice": "a legacy spec leaves open what the new one must say",
+    "legacy-loss": "something in a legacy spec has no counterpart",
+    "legacy-stricter": "the new spec rejects sizes that the legacy program ran",
+    "legacy-note": "a remark on a conversion, which changes nothing",
 }

@@ -1,0 +1,85 @@
+"""A legacy spec → a signature, with what the conversion changed.
+
+Every format comes here as a `LegacySpec`: this is the only place that decides what it means.
+
+Before::
+
+    export(Net(), (torch.randn(4, 3), torch.randn(8)), dynamic_shapes={"a": {0: rows}, "w": (2 * rows,)})
+
+After::
+
+    def Net.forward(a: Tensor[rows, _], w: Tensor[2 * rows]):
+        dim rows in [1, 64]
+
+and the note that size 0 ran although ``rows`` is at least 1. Nothing is dropped or guessed: what torch refuses
+(two ranges for one name, a parameter that is none) is an error, with the places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...diagnostics import Report
+from ...ir import AnyType, MappingType, Param, ParamKind
+from ..assemble import assemble
+from .model import Derived, Entries, Items, LegacySpec, Named, Tree
+from .naming import Place
+from .pairing import pair
+from .parameters import by_parameter
+from .sizes import Sizes
+from .verdict import Conversion
+
+
+def convert(spec: LegacySpec, report: Report) -> Conversion | None:
+    """Returns what ``spec`` says, as a signature, with what changed.
+
+    Args:
+        spec: From any of the formats.
+        report: Receives the errors: ``legacy-bounds``, ``legacy-names``, ``legacy-object-keys``,
+            ``legacy-parameter``, ``legacy-top-level``.
+
+    Returns:
+        None if an error was reported.
+    """
+    errors = len(report.errors)
+    assigned = by_parameter(spec, report)
+    if assigned is None:
+        return None
+    sizes = Sizes(report, frozenset(named.name for named in _named(spec.tree)))
+    params: list[Param] = []
+    for param, tree, given in assigned.trees:
+        type_ = AnyType() if tree is None else pair(tree, given, Place(param.name, param.name), sizes, report)
+        if param.kind is ParamKind.VAR_KEYWORD and isinstance(type_, AnyType):
+            type_ = MappingType(())
+        params.append(replace(param, type=type_))
+    if len(report.errors) > errors:
+        return None
+    signature = assemble(
+        name=spec.name,
+        params=params,
+        declarations=sizes.declarations(),
+        receiver=spec.receiver,
+        span=spec.span,
+    )
+    return Conversion(signature, (*spec.notes, *assigned.notes, *sizes.notes()))
+
+
+def _named(tree: Tree | None) -> Iterator[Named]:
+    """Yields every named dim of a tree, the roots of derived ones among them."""
+    match tree:
+        case Named():
+            yield tree
+        case Derived(root=root):
+            yield root
+        case Entries(items=entries):
+            for _, item in entries:
+                yield from _named(item)
+        case Items(items=items):
+            for item in items:
+                yield from _named(item)
+        case _:
+            pass
+
+
+__all__ = ["convert"]
