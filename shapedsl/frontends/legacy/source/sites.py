@@ -27,9 +27,15 @@ class Site:
         args: The example inputs as they were written, by parameter where that is known.
         spec: The spec as one model; None where it could not be read, and then ``report`` says why. Of several
             (behind flags), the first.
-        conversions: What became of it; several for several specs behind flags. Empty where it is kept.
+        worlds: The argument's value as it was when the call was reached, one for each choice of branches, and none
+            for a choice that gives no spec (None); without a `Fork` in it. Nodes are those of ``value``.
+        conversions: What became of it, one for each world. Empty where it is kept.
+        keyword: What the argument is called after the conversion, where that changes (``constraints=``,
+            ``dynamic_axes=``) or it is added (marks).
         stale: Nodes that lose their meaning with the conversion and are deleted: mark calls, removed keywords.
         kept: Why the site is kept as it is; empty if it is not. Each is also a diagnostic.
+        only_shapes: Why its Python text stays although the spec is converted (what is called takes no ShapesSpec);
+            empty where it can be rewritten.
     """
 
     api: str
@@ -39,9 +45,12 @@ class Site:
     target: Value | None
     args: dict[str, Value] = field(default_factory=dict)
     spec: LegacySpec | None = None
+    worlds: list[Value] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
+    keyword: str = "dynamic_shapes"
     stale: list[cst.CSTNode] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    only_shapes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

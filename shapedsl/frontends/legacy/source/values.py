@@ -159,6 +159,41 @@ class Imported:
 
 
 @dataclass(eq=False, slots=True)
+class Made:
+    """What calling a name of another module made, where that is all that is known: an object of a library.
+
+    Attributes:
+        name: What was called, by its qualified name: ``torch_tensorrt.Input``, ``torch.nn.Linear``.
+        args: Name (None for a positional one) and value of each argument, in order, stars already unpacked;
+            None where a starred one is not known.
+        node: The call.
+    """
+
+    name: str
+    args: list[tuple[str | None, Value]] | None
+    node: cst.CSTNode
+
+
+@dataclass(eq=False, slots=True)
+class Member:
+    """An attribute of a `Made` or of a member of one; ``[]`` for a subscript: ``sd.loads(…)["f"].to_torch``."""
+
+    owner: Value
+    name: str
+    node: cst.CSTNode
+
+
+@dataclass(eq=False, slots=True)
+class Relation:
+    """A comparison with a `Made` on one side: ``dynamic_dim(x, 0) <= 8``; ``operator`` as it is written."""
+
+    left: Value
+    operator: str
+    right: Value
+    node: cst.CSTNode
+
+
+@dataclass(eq=False, slots=True)
 class Fork:
     """One of several: branches of an ``if``, a conditional expression, several definitions that reach a use."""
 
@@ -182,5 +217,6 @@ class Unknown:
 
 
 Value: TypeAlias = (
-    "Constant | DimValue | HintValue | Dict | Sequence | Collection | Tensor | Callable | Imported | Fork | Unknown"
+    "Constant | DimValue | HintValue | Dict | Sequence | Collection | Tensor | Callable | Imported | Made | Member"
+    " | Relation | Fork | Unknown"
 )
