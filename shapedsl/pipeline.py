@@ -188,6 +188,27 @@ def read_python(path: Path, report: Report) -> Source | None:
     return None if raw is None else decode_python(str(path), raw, report)
 
 
+def decode_python(name: str, raw: bytes, report: Report) -> Source | None:
+    """Bytes → the text of a Python file called ``name``; ``report`` receives ``invalid-utf8``."""
+    from .frontends.stubs.reading import decode as decode_source
+
+    return decode_source(name, raw, report)
+
+
+def encode_python(text: str, raw: bytes) -> bytes:
+    """Text → bytes, as the Python file that ``raw`` holds was encoded; raises UnicodeEncodeError where that cannot be."""
+    from .frontends.stubs.reading import encode
+
+    return encode(text, raw)
+
+
+def may_use_legacy_specs(text: str | bytes) -> bool:
+    """Whether a Python file mentions what legacy specs are used by; else `convert_source` finds nothing."""
+    from .frontends.legacy.source.triggers import may_have_sites
+
+    return may_have_sites(text)
+
+
 def stubs_below(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Files and folders → the stubs they are, each with what its names begin with; of one file that is nothing."""
     from .frontends.stubs.reading import module_name, modules_in

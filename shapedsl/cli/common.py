@@ -56,7 +56,7 @@ def read_source(name: str, report: Report) -> Source | None:
     return pipeline.decode("<stdin>", raw, report)
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, text: str | bytes) -> None:
     """Replaces a file's contents at once, or makes the file: whoever looks sees the old text or the new one, never a part.
 
     The text goes to a temporary file beside the target, which then takes its place, with its
@@ -78,8 +78,8 @@ def write_file(path: Path, text: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, mode & 0o7777)

@@ -43,6 +43,20 @@ def decode(name: str, raw: bytes, report: Report) -> Source | None:
         return None
 
 
+def encode(text: str, raw: bytes) -> bytes:
+    """Returns a text as the bytes of a file: in the encoding of ``raw``, and with a byte-order mark if that has one.
+
+    Args:
+        text: What the file is to hold.
+        raw: What it holds.
+
+    Raises:
+        UnicodeEncodeError: The encoding lacks a character.
+        LookupError: Nobody knows the encoding.
+    """
+    return (_BOM if raw.startswith(_BOM) else b"") + text.encode(_encoding(raw).removesuffix("-sig"))
+
+
 def _encoding(raw: bytes) -> str:
     if raw.startswith(_BOM):
         return "utf-8-sig"
@@ -99,4 +113,4 @@ def _module_of(path: Path) -> list[str]:
     return package if path.stem == "__init__" else [*package, path.stem]
 
 
-__all__ = ["decode", "module_name", "modules_in", "package_of"]
+__all__ = ["decode", "encode", "module_name", "modules_in", "package_of"]
