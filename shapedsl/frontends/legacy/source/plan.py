@@ -21,16 +21,15 @@ import re
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 from functools import cached_property
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Final
 
 from ...stubs.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import libcst as cst
-
-    from .imports import Imports
 
 TORCH_SPECS: Final = "torch.fx.experimental.dynamic_spec"
 
@@ -50,17 +49,22 @@ class Plan:
 
     Attributes:
         tree: The file.
-        names: What its imports know, and must.
+        needed: Qualified name → the name it is written with; `imports` adds what is not there.
         obsolete: What built specs that are built elsewhere now: displays, steps, definitions. `dead` deletes of it
             what nothing else uses.
         deleted: Whole statements and arguments that go.
     """
 
-    def __init__(self, tree: Tree, names: Imports) -> None:
+    def __init__(self, tree: Tree, imported: Mapping[str, str] | None = None) -> None:
+        """Args:
+        tree: The file.
+        imported: Qualified name → the name under which the whole file knows it; see `imports.known`.
+        """
         self.tree = tree
-        self.names = names
+        self.needed: dict[str, str] = {}
         self.obsolete: list[cst.CSTNode] = []
         self.deleted: dict[cst.CSTNode, None] = {}
+        self._imported = dict(imported or {})
         self._edits: list[Edit] = []
         self._before: dict[cst.CSTNode, list[str]] = {}
         self._count = 0
@@ -74,15 +78,25 @@ class Plan:
     def fresh(self, wish: str) -> str:
         """Returns ``wish``, or with a number what no name of the file is called; each answer once."""
         made, count = wish, 1
-        while made in self._words:
+        while made in self._words or iskeyword(made):
             count += 1
             made = f"{wish}_{count}"
         self._words.add(made)
         return made
 
-    def need(self, name: str) -> str:
-        """Returns how the file writes one of torch's spec classes: ``ShapeVar``, ``ds.ShapeVar``."""
-        return self.names.local(f"{TORCH_SPECS}.{name}")
+    def need(self, name: str, module: str = TORCH_SPECS) -> str:
+        """Returns how the file writes a name of ``module``, which is imported if it is not yet: ``ShapeVar``."""
+        return self._needed(f"{module}.{name}", name)
+
+    def need_module(self, module: str, wish: str) -> str:
+        """Returns how the file writes a module: ``sd`` for ``import shapedsl as sd``."""
+        return self._needed(module, wish)
+
+    def _needed(self, qualified: str, wish: str) -> str:
+        if qualified not in self.needed:
+            known = self._imported.get(qualified)
+            self.needed[qualified] = known if known is not None else self.fresh(wish)
+        return self.needed[qualified]
 
     # ------------------------------------------------------------------------------------- edits
 
@@ -140,33 +154,46 @@ class Plan:
                 within.append(edit)
         return _applied(self.tree.source.text, within, start, end)
 
+    def spans(self) -> list[tuple[int, int]]:
+        """Returns every stretch of the text that is replaced."""
+        return [(edit.start, edit.end) for edit in self._edits if edit.start < edit.end]
+
+    def additions(self) -> list[tuple[int, str]]:
+        """Returns every text that is added, and where: of lines, where their statement begins."""
+        found = [(edit.start, edit.text) for edit in self._edits if edit.text]
+        for statement, lines in self._before.items():
+            found += [(self.tree.extent(statement)[0], line) for line in lines]
+        return found
+
     def written(self) -> Iterator[str]:
         """Yields every text that is added, for a look at the names in it."""
-        for edit in self._edits:
-            yield edit.text
-        for lines in self._before.values():
-            yield from lines
+        for _, text in self.additions():
+            yield text
 
     def apply(self) -> str:
         """Returns the text of the file with all of it done."""
-        from .dead import delete_edits
+        from .deletion import edits_of
 
         text = self.tree.source.text
-        edits = list(self._edits)
-        for statement, lines in self._before.items():
-            at = self.tree.extent(statement)[0]
-            start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-            indent = text[start:at]
-            ending = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
-            if indent.strip():  # `if x: y = 1`, or the second statement of a line
-                edits.append(Edit(at, at, -1, "".join(f"{line}; " for line in lines)))
-            else:
-                edits.append(Edit(start, start, -1, "".join(f"{indent}{line}{ending}" for line in lines)))
-        gone = [Edit(start, end, 0, new) for start, end, new in delete_edits(self.tree, list(self.deleted))]
-        edits = [
-            each for each in edits if not any(cut.start <= each.start and each.end <= cut.end for cut in gone)
-        ] + gone
-        return _applied(text, sorted(edits), 0, len(text))
+        edits = [*self._edits, *(self._inserted(statement, lines) for statement, lines in self._before.items())]
+        cuts = [Edit(start, end, 0, new) for start, end, new in edits_of(self)]
+        kept = [each for each in edits if not any(cut.start <= each.start and each.end <= cut.end for cut in cuts)]
+        return _applied(text, sorted([*kept, *cuts]), 0, len(text))
+
+    def _inserted(self, statement: cst.CSTNode, lines: list[str]) -> Edit:
+        text = self.tree.source.text
+        at = self.tree.extent(statement)[0]
+        start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+        indent = text[start:at]
+        if indent.strip(" \t\ufeff"):  # `if x: y = 1`, or not the first statement of its line
+            return Edit(at, at, -1, "".join(f"{line}; " for line in lines))
+        return Edit(at, at, -1, "".join(f"{line}{self.newline}{indent}" for line in lines))
+
+    @cached_property
+    def newline(self) -> str:
+        """How the file ends its lines; as its first line does."""
+        found = re.search(r"\r\n|\r|\n", self.tree.source.text)
+        return found[0] if found else "\n"
 
 
 def _applied(text: str, edits: Iterable[Edit], start: int, end: int) -> str:
