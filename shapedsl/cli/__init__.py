@@ -21,6 +21,7 @@ VERBS: Final = {
     "ask": "Ask whether a spec implies a predicate, or what a size can be.",
     "diff": "Say whether a new version of a spec breaks the callers of the old one.",
     "lower": "Print Python that builds torch's ShapesSpec.",
+    "convert": "Rewrite legacy torch.export.Dim specs in Python files.",
     "stubs": "Read specs from .pyi stubs and annotated Python files.",
     "demo": "Take a first spec through compile, export and make_fx.",
     "completion": "Print a completion script for the shell.",
@@ -79,6 +80,7 @@ def group() -> None:
     shapedsl ask net.shapes "B % 8 == 0"      does it follow?
     shapedsl diff --git HEAD net.shapes       does a change break callers?
     shapedsl lower net.shapes                 the ShapesSpec, as Python
+    shapedsl convert src                      what becomes of torch.export.Dim specs?
     shapedsl stubs net.pyi                    the specs of a stub, or of annotated Python
     shapedsl explain contradiction            what does this code mean?
     """

@@ -87,4 +87,6 @@ CODES: Final[dict[str, str]] = {
     "legacy-loss": "something in a legacy spec has no counterpart",
     "legacy-stricter": "the new spec rejects sizes that the legacy program ran",
     "legacy-note": "a remark on a conversion, which changes nothing",
+    "skipped-file": "a file is not converted",
+    "changed-since": "a file was changed since it was converted, so that is not taken back",
 }
