@@ -21,10 +21,10 @@ _RAW: Final = tuple(word.encode() for word in WORDS)
 
 
 def may_have_sites(text: str | bytes) -> bool:
-    """Returns whether a file mentions anything that a legacy spec is used by; the bytes of one do, undecoded."""
+    """Returns whether a file mentions torch and anything that uses a legacy spec; its bytes do, undecoded."""
     if isinstance(text, bytes):
-        return any(word in text for word in _RAW)
-    return any(word in text for word in WORDS)
+        return b"torch" in text and any(word in text for word in _RAW)
+    return "torch" in text and any(word in text for word in WORDS)
 
 
 __all__ = ["WORDS", "may_have_sites"]
