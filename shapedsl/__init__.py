@@ -26,6 +26,7 @@ _EXPORTS = {
     "Answer": "api",
     "Change": "api",
     "Comparison": "api",
+    "Converted": "api",
     "FileComparison": "api",
     "SizeRange": "api",
     "Spec": "api",
@@ -34,6 +35,7 @@ _EXPORTS = {
     "compare": "api",
     "compile": "api",
     "export": "api",
+    "from_dims": "api",
     "from_json": "api",
     "from_stub": "api",
     "from_torch": "api",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from .api import Answer as Answer
     from .api import Change as Change
     from .api import Comparison as Comparison
+    from .api import Converted as Converted
     from .api import FileComparison as FileComparison
     from .api import SizeRange as SizeRange
     from .api import Spec as Spec
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from .api import compare as compare
     from .api import compile as compile
     from .api import export as export
+    from .api import from_dims as from_dims
     from .api import from_json as from_json
     from .api import from_stub as from_stub
     from .api import from_torch as from_torch

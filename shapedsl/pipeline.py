@@ -19,7 +19,10 @@ from .diagnostics import Report, Severity, ShapeError, Source
 from .diagnostics.files import read_bytes
 
 if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formatting needs no IR, reading no sympy
-    from .frontends.legacy.source import FileResult
+    from .frontends.legacy.model import LegacySpec as LegacySpec
+    from .frontends.legacy.source.sites import FileResult as FileResult
+    from .frontends.legacy.source.sites import SiteResult as SiteResult
+    from .frontends.legacy.verdict import Conversion as Conversion
     from .frontends.stubs.attributes import LiteralValues
     from .ir import Mode, Predicate, Size
     from .ir import Module as Module
@@ -229,6 +232,40 @@ def literal_attributes(source: Source) -> LiteralValues:
 
     tree = parse(source, Report())
     return {} if tree is None else find(tree)
+
+
+def read_legacy(
+    shapes: Any,
+    report: Report,
+    *,
+    fn: Callable[..., Any] | None = None,
+    example: tuple[Sequence[Any], Mapping[str, Any]] | None = None,
+    input_names: Sequence[str] | None = None,
+) -> LegacySpec | None:
+    """The objects of a legacy spec → its model; see `api.from_dims`.
+
+    Args:
+        shapes: What was said.
+        report: Receives why it cannot be read.
+        fn: Whose parameters are meant.
+        example: Positional and keyword arguments of a call.
+        input_names: ONNX's names of the parameters.
+
+    Raises:
+        TypeError: ``shapes`` is no legacy spec, or the example does not fit ``fn``.
+    """
+    from .frontends.legacy.objects import Example, read
+    from .targets.pytrees import Pytrees
+
+    given = None if example is None else Example(*example)
+    return read(shapes, report, torch=Pytrees(), fn=fn, example=given, input_names=input_names)
+
+
+def convert_legacy(legacy: LegacySpec, report: Report) -> Conversion | None:
+    """A legacy spec, whatever held it → IR, with what that changes."""
+    from .frontends.legacy.convert import convert
+
+    return convert(legacy, report)
 
 
 def resolve_open(signature: Signature, report: Report) -> None:
@@ -620,6 +657,7 @@ __all__ = [
     "compare",
     "compare_files",
     "compare_program",
+    "convert_legacy",
     "cover",
     "decode",
     "format_text",
@@ -630,6 +668,7 @@ __all__ = [
     "raise_if_wrong",
     "read",
     "read_file",
+    "read_legacy",
     "read_python",
     "read_question",
     "read_size",

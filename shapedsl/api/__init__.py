@@ -4,6 +4,7 @@ from .answers import Answer, SizeRange
 from .attaching import attach
 from .comparing import Change, Comparison, FileComparison, compare
 from .entries import checker_of, compile, export, lower_attached, make_fx
+from .legacy import Converted, from_dims
 from .library import Listed, listed_text, listing, stub_for
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
@@ -13,6 +14,7 @@ __all__ = [
     "Answer",
     "Change",
     "Comparison",
+    "Converted",
     "FileComparison",
     "Listed",
     "SizeRange",
@@ -24,6 +26,7 @@ __all__ = [
     "compare",
     "compile",
     "export",
+    "from_dims",
     "from_json",
     "from_stub",
     "from_torch",

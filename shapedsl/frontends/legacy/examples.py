@@ -68,21 +68,26 @@ class Target:
     params: tuple[Param, ...] | None = None
     receiver: str | None = None
 
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters as Python's own object."""
+        empty = inspect.Parameter.empty
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    param.name, getattr(inspect.Parameter, param.kind.name), default=None if param.default else empty
+                )
+                for param in self.params or ()
+            ]
+        )
+
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the arguments by parameter, as torch's legacy export binds them: omitted defaults are left out.
 
         Raises:
             TypeError: The call does not fit the parameters.
         """
-        parameters = [
-            inspect.Parameter(
-                param.name,
-                getattr(inspect.Parameter, param.kind.name),
-                default=None if param.default else inspect.Parameter.empty,
-            )
-            for param in self.params or ()
-        ]
-        return dict(inspect.Signature(parameters).bind(*args, **kwargs).arguments)
+        return dict(self.signature.bind(*args, **kwargs).arguments)
 
 
 def target_of(fn: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Target:
@@ -144,7 +149,7 @@ class Reader:
         if _is_sequence(value):
             return SequenceInput("tuple" if type(value) is tuple else "list", tuple(each for _, each in inputs))
         fields = tuple((key if isinstance(key, str) else None, each) for key, each in inputs)
-        return ObjectInput(type(value).__name__, fields, hasattr(value, "_fields"))
+        return ObjectInput(type(value).__name__, fields, _is_namedtuple(value))
 
     def marked(self, value: Any, place: str) -> list[Marked]:
         """Returns each tensor in ``value`` that carries marks."""
@@ -163,7 +168,7 @@ class Reader:
         if _is_mapping(value):
             return Entries(tuple((key, tree) for key, tree in trees if isinstance(key, (str, int))))
         items = tuple(tree for _, tree in trees)
-        if hasattr(value, "_fields"):
+        if _is_namedtuple(value):
             return Items("namedtuple", items, tuple(value._fields))
         return Items("tuple" if type(value) is tuple else "list", items)
 
@@ -181,8 +186,8 @@ class Reader:
         if _is_mapping(value):
             return list(value.items())
         if _is_sequence(value):
-            return list(enumerate(value))
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return [(at, value[at]) for at in range(len(value))]
+        if _is_namedtuple(value):
             return list(zip(value._fields, value, strict=True))
         return self.torch.children(value)
 
@@ -197,6 +202,10 @@ def _is_mapping(value: object) -> bool:
 
 def _is_sequence(value: object) -> bool:
     return type(value) in _SEQUENCES
+
+
+def _is_namedtuple(value: object) -> bool:
+    return hasattr(value, "_fields") and isinstance(value, tuple)
 
 
 def _below(value: object, place: str, key: object, at: int) -> str:

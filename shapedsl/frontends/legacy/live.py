@@ -71,17 +71,21 @@ def _tree(value: Any, place: str) -> Tree:
     if is_hint(value):
         kind = Hint[getattr(value, "type", value).name]
         return Hinted(kind, _low(getattr(value, "min", None)), _high(getattr(value, "max", None)))
-    if isinstance(value, int) and not isinstance(value, bool):
+    if _is(value, int) and not _is(value, bool):
         return Pinned(value)
-    if isinstance(value, Mapping):
+    if _is(value, Mapping):
         return Entries(tuple((_key(key, place), _tree(each, f"{place}[{key!r}]")) for key, each in value.items()))
-    if isinstance(value, (list, tuple, deque)):
+    if _is(value, list, tuple, deque):
         items = tuple(_tree(each, f"{place}[{at}]") for at, each in enumerate(value))
         fields: tuple[str, ...] = tuple(getattr(value, "_fields", ()))
-        if isinstance(value, tuple):
+        if _is(value, tuple):
             return Items("namedtuple", items, fields) if fields else Items("tuple", items)
         return Items("list", items)
     raise NotLegacyError(f"`{place}` is a {_name(value)}: {_advice(value)}")
+
+
+def _is(value: object, *kinds: type) -> bool:
+    return isinstance(value, kinds)
 
 
 def _dim(dim: Any, place: str) -> Tree:
