@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...diagnostics import Report
-from ...ir import AnyType, MappingType, Param, ParamKind
+from ...ir import Param, ParamKind, SequenceType, Type
 from ..assemble import assemble
 from .model import Derived, Entries, Items, LegacySpec, Named, Tree
 from .naming import Place
-from .pairing import pair
+from .pairing import Pairing
 from .parameters import by_parameter
 from .sizes import Sizes
 from .verdict import Conversion
@@ -47,12 +47,12 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
     if assigned is None:
         return None
     sizes = Sizes(report, frozenset(named.name for named in _named(spec.tree)))
-    params: list[Param] = []
-    for param, tree, given in assigned.trees:
-        type_ = AnyType() if tree is None else pair(tree, given, Place(param.name, param.name), sizes, report)
-        if param.kind is ParamKind.VAR_KEYWORD and isinstance(type_, AnyType):
-            type_ = MappingType(())
-        params.append(replace(param, type=type_))
+    pairing = Pairing(sizes, report)
+    params = [
+        replace(param, type=_typed(param, pairing.type(tree, given, Place(param.name, param.name))))
+        for param, tree, given in assigned.trees
+    ]
+    sizes.check()
     if len(report.errors) > errors:
         return None
     signature = assemble(
@@ -62,7 +62,14 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
         receiver=spec.receiver,
         span=spec.span,
     )
-    return Conversion(signature, (*spec.notes, *assigned.notes, *sizes.notes()))
+    return Conversion(signature, (*spec.notes, *assigned.notes, *pairing.notes, *sizes.notes()))
+
+
+def _typed(param: Param, type_: Type) -> Type:
+    """Returns the type of a parameter; what ``*args`` collects is written as a list, whatever the legacy spec had."""
+    if param.kind is ParamKind.VAR_POSITIONAL and isinstance(type_, SequenceType):
+        return replace(type_, kind="list")
+    return type_
 
 
 def _named(tree: Tree | None) -> Iterator[Named]:

@@ -10,9 +10,15 @@ Before::
 After::
 
     [Tensor[rows, _], _]
+
+What torch refuses for its form alone (a tuple for a list, a key left out) has one meaning, is converted, and remarked on;
+what has none is an error.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
 
 from ...diagnostics import Report
 from ...ir import (
@@ -21,7 +27,6 @@ from ...ir import (
     Ellipsis,
     MappingType,
     ObjectType,
-    Rest,
     ScalarType,
     SequenceType,
     Static,
@@ -48,37 +53,45 @@ from .model import (
     Unsaid,
 )
 from .naming import Place
+from .notes import loss, remark
 from .sizes import Sizes
+from .verdict import Note
 
-_DIMS = (Named, Derived, Hinted, Pinned, Unsaid)
-
-
-def pair(tree: Tree, given: Input, place: Place, sizes: Sizes, report: Report) -> Type:
-    """Returns the type that ``tree`` says of ``given``; errors go to the report, and give ``_``."""
-    return _Pairing(sizes, report).visit(tree, given, place)
+_DIMS: Final = (Named, Derived, Hinted, Pinned, Unsaid)
+_UNKNOWN: Final = UnknownInput()
 
 
-class _Pairing:
+class Pairing:
+    """Gives types to trees; errors go to the report, and give ``_``.
+
+    Attributes:
+        notes: What was taken although torch refuses it, and what was lost.
+    """
+
     def __init__(self, sizes: Sizes, report: Report) -> None:
+        self.notes: list[Note] = []
         self._sizes = sizes
         self._report = report
 
-    def visit(self, tree: Tree, given: Input, place: Place) -> Type:
-        if isinstance(tree, Unsaid) or (isinstance(tree, (Entries, Items)) and not tree.items):
-            return AnyType(tree.span)
+    def type(self, tree: Tree | None, given: Input, place: Place) -> Type:
+        """Returns the type that ``tree`` says of the input ``given``."""
+        if tree is None or isinstance(tree, Unsaid) or (isinstance(tree, (Entries, Items)) and not tree.items):
+            return AnyType(None if tree is None else tree.span)
         match given:
-            case TensorInput(rank=rank):
-                return self._tensor(tree, rank, place)
-            case IntInput():
-                return self._int(tree, place)
-            case SequenceInput(kind=kind, items=items):
-                return self._sequence(tree, kind, items, place)
+            case TensorInput():
+                return self._tensor(tree, given, place)
+            case IntInput(value=value):
+                if isinstance(tree, _DIMS):
+                    return self._scalar(tree, place, value)
+                return self._misfit(tree, place, "an int")
+            case SequenceInput():
+                return self._sequence(tree, given, place)
             case MappingInput(entries=entries):
                 return self._mapping(tree, dict(entries), place)
             case ObjectInput():
                 return self._object(tree, given, place)
             case OtherInput(name=name):
-                return self._misfit(tree, place, f"a {name}, which is never dynamic")
+                return self._misfit(tree, place, f"of type {name}, and never dynamic")
             case UnknownInput():
                 return self._guess(tree, place)
 
@@ -92,134 +105,153 @@ class _Pairing:
         )
         return AnyType(tree.span)
 
+    def _tolerate(self, tree: Tree, place: Place, what: str) -> None:
+        self.notes.append(remark(f"torch.export refuses this spec: {what}", [place.text], span=tree.span))
+
     # -------------------------------------------------------------------------------------- leaves
 
-    def _tensor(self, tree: Tree, rank: int | None, place: Place) -> Type:
+    def _tensor(self, tree: Tree, given: TensorInput, place: Place) -> Type:
+        rank = given.rank if given.sizes is None else len(given.sizes)
         match tree:
             case Entries(items=entries) if all(isinstance(key, int) for key, _ in entries):
-                return self._axes(tree, rank, place)
+                return self._axes(tree, rank, given.sizes, place)
             case Items(items=items) if tree.kind != "namedtuple":
                 if rank is not None and len(items) != rank:
                     return self._misfit(tree, place, f"a tensor of {_count(rank, 'dim')}, not of {len(items)}")
-                dims = [self._dim(item, place.axis(axis)) for axis, item in enumerate(items)]
+                sizes = given.sizes or (None,) * len(items)
+                dims = [self._dim(item, place.axis(axis), sizes[axis]) for axis, item in enumerate(items)]
                 return _tensor_type(dims, tree)
+            case Entries(items=entries):
+                key = next(key for key, _ in entries if not isinstance(key, int))
+                return self._misfit(tree, place, f"a tensor, which has no key {key!r}")
             case _:
-                return self._misfit(tree, place, "a tensor")
+                return self._misfit(tree, place, "a tensor, whose dims are a dict, a list or a tuple")
 
-    def _axes(self, tree: Entries, rank: int | None, place: Place) -> Type:
-        given = {axis: item for axis, item in tree.items if isinstance(axis, int)}
-        if rank is not None:
-            dims: list[Dim] = [Static() for _ in range(rank)]
-            seen: dict[int, int] = {}
-            for axis, item in given.items():
-                if not -rank <= axis < rank:
-                    return self._misfit(tree, place, f"a tensor of {_count(rank, 'dim')}, without an axis {axis}")
-                at = axis % rank if rank else 0
-                if at in seen:
-                    return self._misfit(tree, place, f"given axis {at} twice, as {seen[at]} and {axis}")
-                seen[at] = axis
-                dims[at] = self._dim(item, place.axis(at))
-            return _tensor_type(dims, tree)
-        front = [axis for axis in given if axis >= 0]
-        back = [axis for axis in given if axis < 0]
-        made: list[Dim] = []
-        for axis in range(max(front, default=-1) + 1):
-            made.append(self._dim(given[axis], place.axis(axis)) if axis in given else Static())
-        made.append(Ellipsis())
-        for axis in range(min(back, default=0), 0):
-            made.append(self._dim(given[axis], place.axis(axis)) if axis in given else Static())
-        return _tensor_type(made, tree)
+    def _axes(self, tree: Entries, rank: int | None, sizes: tuple[int | None, ...] | None, place: Place) -> Type:
+        said = {axis: item for axis, item in tree.items if isinstance(axis, int)}
+        if rank is None:
+            return self._open(tree, said, place)
+        dims: list[Dim] = [Static() for _ in range(rank)]
+        seen: dict[int, int] = {}
+        for axis, item in said.items():
+            if not -rank <= axis < rank:
+                if isinstance(item, Unsaid):
+                    continue
+                return self._misfit(tree, place, f"a tensor of {_count(rank, 'dim')}, without an axis {axis}")
+            at = axis % rank
+            if at in seen and not isinstance(item, Unsaid):
+                return self._misfit(
+                    tree, place, f"a tensor of {_count(rank, 'dim')}: {seen[at]} and {axis} are one axis"
+                )
+            seen[at] = axis
+            given = None if sizes is None else sizes[at]
+            dims[at] = self._dim(item, place.axis(at), given, counted_back=axis < 0)
+        return _tensor_type(dims, tree)
 
-    def _dim(self, item: Tree, place: Place) -> Dim:
+    def _open(self, tree: Entries, said: Mapping[int, Tree], place: Place) -> Type:
+        """Returns the type of a tensor whose rank is not known: its first axes, ``...``, its last ones."""
+
+        def dim(axis: int) -> Dim:
+            return self._dim(said[axis], place.axis(axis), counted_back=axis < 0) if axis in said else Static()
+
+        front = [dim(axis) for axis in range(max(said, default=-1) + 1)]
+        back = [dim(axis) for axis in range(min(0, *said), 0)]
+        return _tensor_type([*front, Ellipsis(), *back], tree)
+
+    def _dim(self, item: Tree, place: Place, given: int | None = None, *, counted_back: bool = False) -> Dim:
         if isinstance(item, _DIMS):
-            return self._sizes.dim(item, place)
+            return self._sizes.dim(item, place, given=given, counted_back=counted_back)
         self._misfit(item, place, "one dim")
         return Static(item.span)
 
-    def _int(self, tree: Tree, place: Place) -> Type:
-        if not isinstance(tree, _DIMS):
-            return self._misfit(tree, place, "an int")
-        return self._scalar(tree, place)
-
-    def _scalar(self, dim: LegacyDim, place: Place) -> Type:
-        size = self._sizes.scalar(dim, place)
+    def _scalar(self, dim: LegacyDim, place: Place, given: int | None = None) -> Type:
+        size = self._sizes.scalar(dim, place, given)
         return AnyType(dim.span) if size is None else ScalarType(size, dim.span)
 
     # ---------------------------------------------------------------------------------- containers
 
-    def _sequence(self, tree: Tree, kind: str, items: tuple[Input, ...], place: Place) -> Type:
+    def _sequence(self, tree: Tree, given: SequenceInput, place: Place) -> Type:
         if not isinstance(tree, Items):
-            return self._misfit(tree, place, f"a {kind}")
-        if len(tree.items) != len(items):
-            return self._misfit(tree, place, f"a {kind} of {len(items)}, not of {len(tree.items)}")
-        types = [
-            self.visit(item, inner, place.item(at))
-            for at, (item, inner) in enumerate(zip(tree.items, items, strict=True))
-        ]
-        return _sequence_type(kind, types, tree)
+            return self._misfit(tree, place, f"a {given.kind}")
+        if len(tree.items) != len(given.items):
+            return self._misfit(tree, place, f"a {given.kind} of {len(given.items)}, not of {len(tree.items)}")
+        if tree.kind != given.kind:
+            self._tolerate(tree, place, f"a {tree.kind} describes a {given.kind}")
+        items = zip(tree.items, given.items, strict=True)
+        types = [self.type(item, inner, place.item(at)) for at, (item, inner) in enumerate(items)]
+        return _sequence_type(given.kind, types, tree)
 
-    def _mapping(self, tree: Tree, entries: dict[str | int, Input], place: Place) -> Type:
+    def _mapping(self, tree: Tree, entries: Mapping[str | int, Input], place: Place) -> Type:
         if not isinstance(tree, Entries):
             return self._misfit(tree, place, "a dict")
-        unknown = [key for key, _ in tree.items if key not in entries]
-        if unknown:
-            return self._misfit(tree, place, f"a dict without a key {unknown[0]!r}")
+        said = dict(tree.items)
+        for key in said:
+            if key not in entries:
+                return self._misfit(tree, place, f"a dict without a key {key!r}")
+        left_out = [key for key in entries if key not in said]
+        if left_out:
+            self._tolerate(tree, place, f"the key {left_out[0]!r} is left out; it is taken as static")
         return self._mapped(tree, entries, place)
 
-    def _mapped(self, tree: Entries, entries: dict[str | int, Input], place: Place) -> Type:
-        types = [(key, self.visit(item, entries.get(key, UnknownInput()), place.item(key))) for key, item in tree.items]
+    def _mapped(self, tree: Entries, entries: Mapping[str | int, Input], place: Place) -> Type:
+        types = [(key, self.type(item, entries.get(key, _UNKNOWN), place.item(key))) for key, item in tree.items]
         said = tuple((key, type_) for key, type_ in types if not isinstance(type_, AnyType))
         return MappingType(said, tree.span) if said else AnyType(tree.span)
 
     def _object(self, tree: Tree, given: ObjectInput, place: Place) -> Type:
+        if not given.is_namedtuple and (not given.children or any(name is None for name, _ in given.children)):
+            return self._without_keys(tree, given, place)
         if not isinstance(tree, Items):
-            return self._misfit(tree, place, f"a {given.name}")
+            return self._misfit(tree, place, f"a {given.name}, described by its children in a list")
         if len(tree.items) != len(given.children):
-            return self._misfit(
-                tree, place, f"a {given.name} of {len(given.children)} children, not of {len(tree.items)}"
-            )
+            children = _count(len(given.children), "child")
+            return self._misfit(tree, place, f"a {given.name} of {children}, not of {len(tree.items)}")
+        if given.is_namedtuple and tree.kind != "namedtuple":
+            self._tolerate(tree, place, f"a {tree.kind} describes a {given.name}, and not a {given.name}")
+        return self._fields(tree, given, place)
+
+    def _fields(self, tree: Items, given: ObjectInput, place: Place) -> Type:
         fields: list[tuple[str, Type]] = []
         for item, (name, inner) in zip(tree.items, given.children, strict=True):
-            if name is None:
-                self._report.error(
-                    "legacy-object-keys",
-                    f"`{place.text}` is a {given.name}, which is registered without the names of its attributes",
-                    at=tree.span,
-                    label="described by its flattened children",
-                    help=[
-                        "keep the legacy spec here",
-                        "register the class with `flatten_with_keys_fn`, whose keys are `GetAttrKey`",
-                        "wrap the model so that it takes the tensors in a list",
-                    ],
-                )
-                return AnyType(tree.span)
-            type_ = self.visit(item, inner, place.attribute(name))
+            type_ = self.type(item, inner, place.attribute(name or ""))
             if not isinstance(type_, AnyType):
-                fields.append((name, type_))
+                fields.append((name or "", type_))
         return ObjectType(tuple(fields), given.name, tree.span) if fields else AnyType(tree.span)
+
+    def _without_keys(self, tree: Tree, given: ObjectInput, place: Place) -> Type:
+        """Reports an object whose children a new spec cannot address; it stays static."""
+        self._report.warning(
+            "legacy-object-keys",
+            f"`{place.text}` is a {given.name}, whose registration names no attributes",
+            at=tree.span,
+            label="described by its flattened children",
+            help=[
+                "keep the legacy spec here",
+                "register the class with a `flatten_with_keys_fn` whose keys are `GetAttrKey`",
+                "wrap the model so that it takes the tensors as a list",
+            ],
+        )
+        message = f"the sizes in a {given.name} cannot be addressed, and are static"
+        self.notes.append(loss(message, [place.text], span=tree.span))
+        return AnyType(tree.span)
 
     # ---------------------------------------------------------------------------- without an input
 
     def _guess(self, tree: Tree, place: Place) -> Type:
+        """Returns what ``tree`` says of an input that nobody knows."""
         match tree:
             case Entries(items=entries):
-                keys = {type(key) for key, _ in entries}
-                if keys == {int} and all(isinstance(item, _DIMS) for _, item in entries):
-                    return self._axes(tree, None, place)
+                if all(isinstance(key, int) and isinstance(item, _DIMS) for key, item in entries):
+                    return self._axes(tree, None, None, place)
                 return self._mapped(tree, {}, place)
-            case Items(kind="namedtuple", items=items, fields=names):
-                types = [
-                    (name, self.visit(item, UnknownInput(), place.attribute(name)))
-                    for name, item in zip(names, items, strict=True)
-                ]
-                said = tuple((name, type_) for name, type_ in types if not isinstance(type_, AnyType))
-                return ObjectType(said, "object", tree.span) if said else AnyType(tree.span)
+            case Items(kind="namedtuple", items=items, fields=names) if len(names) == len(items):
+                children = tuple((name, _UNKNOWN) for name in names)
+                return self._fields(tree, ObjectInput("object", children, True), place)
             case Items(kind=kind, items=items):
                 if all(isinstance(item, _DIMS) for item in items):
-                    return self._tensor(tree, None, place)
-                return _sequence_type(
-                    kind, [self.visit(item, UnknownInput(), place.item(at)) for at, item in enumerate(items)], tree
-                )
+                    return self._tensor(tree, TensorInput(), place)
+                types = [self.type(item, _UNKNOWN, place.item(at)) for at, item in enumerate(items)]
+                return _sequence_type(kind, types, tree)
             case _:
                 return self._scalar(tree, place)
 
@@ -233,11 +265,12 @@ def _tensor_type(dims: list[Dim], tree: Tree) -> Type:
 def _sequence_type(kind: str, types: list[Type], tree: Tree) -> Type:
     if all(isinstance(type_, AnyType) for type_ in types):
         return AnyType(tree.span)
-    return SequenceType(kind, tuple(types), Rest.NONE, None, tree.span)
+    return SequenceType("list" if kind == "list" else "tuple", tuple(types), span=tree.span)
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    plural = "children" if what == "child" else f"{what}s"
+    return f"{number} {what if number == 1 else plural}"
 
 
 def _described(tree: Tree) -> str:
@@ -250,4 +283,4 @@ def _described(tree: Tree) -> str:
             return "a dim"
 
 
-__all__ = ["pair"]
+__all__ = ["Pairing"]

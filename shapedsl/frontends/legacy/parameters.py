@@ -20,12 +20,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...diagnostics import Report
 from ...ir import AnyType, Param, ParamKind
 from .model import Entries, Input, Items, LegacySpec, MappingInput, Tree, UnknownInput, Unsaid
 from .notes import remark
 from .verdict import Note
+
+_COLLECTORS: Final = (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +129,31 @@ def _by_position(spec: LegacySpec, tree: Items, report: Report) -> Assigned | No
             help="write a dict by parameter, or pass the callable",
         )
         return None
-    inputs = spec.inputs
-    bound = [param for param in spec.params if inputs is None or param.name in inputs]
-    if len(tree.items) > len(bound) or (inputs is not None and len(tree.items) != len(bound)):
+    bound = _bound(spec, spec.params, len(tree.items))
+    if len(tree.items) != len(bound):
         report.error(
             "legacy-parameter",
-            f"the spec has {len(tree.items)} entries, and `{spec.name}` takes {len(bound)}",
+            f"the spec has {_count(len(tree.items))}, and `{spec.name}` gets {len(bound)}",
             at=tree.span,
-            label=f"{len(tree.items)} entries",
+            label=_count(len(tree.items)),
             note=f"the inputs are {', '.join(f'`{param.name}`' for param in bound) or 'none'}",
         )
         return None
-    said = {param.name: item for param, item in zip(bound, tree.items, strict=False)}
+    said = {param.name: item for param, item in zip(bound, tree.items, strict=True)}
     return _assigned(spec, list(spec.params), said)
+
+
+def _bound(spec: LegacySpec, params: tuple[Param, ...], wanted: int) -> list[Param]:
+    """Returns the parameters that get an argument; without an example, as many of the first ones as make sense."""
+    if spec.inputs is not None:
+        return [param for param in params if param.name in spec.inputs]
+    required = [param for param in params if not param.default and param.kind not in _COLLECTORS]
+    first = list(params[:wanted])
+    return first if all(param in first for param in required) else required
+
+
+def _count(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries} entries"
 
 
 def _assigned(spec: LegacySpec, params: list[Param], said: dict[str, Tree], *, warn_missing: bool = False) -> Assigned:
