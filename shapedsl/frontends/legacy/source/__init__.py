@@ -6,28 +6,17 @@ they mean, and `rewrite` writes them back; here is their order.
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal, TypeAlias
 
 from ....diagnostics import Report, Source
 from .results import file_text, site_result
 from .sites import FileResult
+from .triggers import may_have_sites
 
 Style: TypeAlias = Literal["torch", "shapedsl"]
 Target: TypeAlias = Literal["python", "shapes"]
 
 _NOTHING: Final = FileResult(None, "", ())
-# What a use of a legacy spec must spell. A file without it is not parsed: most files of a repository.
-_TRIGGER: Final = re.compile(
-    r"\b(?:dynamic_shapes|dynamic_axes|dynamic_dim|_?Dim|ShapesCollection|AdditionalInputs|torch_tensorrt"
-    r"|mark_dynamic|maybe_mark_dynamic|mark_unbacked|mark_static|mark_static_address"
-    r"|prefer_deferred_runtime_asserts_over_guards|_load_dynamic_shapes)\b"
-)
-
-
-def has_trigger(text: str) -> bool:
-    """Returns whether a text may hold a legacy spec at all."""
-    return "torch" in text and _TRIGGER.search(text) is not None
 
 
 def convert_source(source: Source, report: Report, *, style: Style = "torch", target: Target = "python") -> FileResult:
@@ -39,7 +28,7 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
         style: What takes a spec's place: torch's own classes, or calls of this package.
         target: ``python`` rewrites the file, ``shapes`` leaves it alone.
     """
-    if not has_trigger(source.text):
+    if not may_have_sites(source.text):
         return _NOTHING
     from ...stubs.tree import parse  # libcst is loaded for the first file that may need it
 
@@ -60,4 +49,4 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
     return FileResult(text, file_text(tree, sites, report), results)
 
 
-__all__ = ["FileResult", "Style", "Target", "convert_source", "has_trigger"]
+__all__ = ["FileResult", "Style", "Target", "convert_source"]

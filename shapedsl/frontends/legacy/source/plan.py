@@ -165,6 +165,14 @@ class Plan:
             found += [(self.tree.extent(statement)[0], line) for line in lines]
         return found
 
+    def lines_in(self, start: int, end: int) -> list[str]:
+        """Returns the lines that are written above statements in a stretch of the text."""
+        found: list[str] = []
+        for statement, lines in self._before.items():
+            if start <= self.tree.extent(statement)[0] < end:
+                found += lines
+        return found
+
     def written(self) -> Iterator[str]:
         """Yields every text that is added, for a look at the names in it."""
         for _, text in self.additions():

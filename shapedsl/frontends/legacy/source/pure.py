@@ -1,0 +1,68 @@
+"""Whether evaluating an expression does nothing but give a value: only then can it be left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from .scopes import Scopes
+
+_BUILTINS: Final = frozenset(
+    "dict list tuple set frozenset range zip enumerate reversed sorted str int float bool len min max sum abs any all"
+    " isinstance divmod pow round slice".split()
+)
+_MODULES: Final = ("torch.export", "torch.fx.experimental.dynamic_spec", "collections", "itertools")
+_MAKERS: Final = frozenset(
+    "Dim _Dim dims ShapesCollection AdditionalInputs ShapeVar IntVar TensorSpec ShapesSpec ParamsSpec DictSpec SeqSpec"
+    " ObjectSpec AUTO DYNAMIC STATIC OrderedDict defaultdict chain product repeat islice".split()
+)
+# Methods of plain values that change nothing, and those that change only what they are called on.
+READING: Final = frozenset("items keys values get copy format join upper lower strip replace split count index".split())
+CHANGING: Final = frozenset("update setdefault append extend insert add".split())
+_PLAIN: Final = frozenset(
+    """
+    Name Integer Float Imaginary SimpleString ConcatenatedString FormattedString FormattedStringText
+    FormattedStringExpression Ellipsis Tuple List Set Dict Element StarredElement DictElement StarredDictElement
+    Comparison ComparisonTarget BinaryOperation BooleanOperation UnaryOperation IfExp Subscript SubscriptElement Index
+    Slice Attribute ListComp SetComp DictComp GeneratorExp CompFor CompIf Arg
+    """.split()
+)
+
+
+def is_pure(node: cst.CSTNode, scopes: Scopes) -> bool:
+    """Returns whether an expression of the kinds that build specs has no effect.
+
+    Arithmetic, lookups and loops over plain values count as pure, a call only of what is known: a loop or a
+    lookup that would raise is lost with it.
+    """
+    import libcst as cst
+
+    if isinstance(node, cst.Lambda):
+        return all(parameter.default is None for parameter in node.params.params)
+    if isinstance(node, cst.Call):
+        if not _is_known(node, scopes):
+            return False
+    elif type(node).__name__ not in _PLAIN:
+        return not isinstance(node, (cst.BaseExpression, cst.BaseStatement, cst.BaseSmallStatement))
+    return all(is_pure(child, scopes) for child in node.children)
+
+
+def _is_known(call: cst.Call, scopes: Scopes) -> bool:
+    import libcst as cst
+
+    callee = call.func
+    if isinstance(callee, cst.Attribute) and callee.attr.value in READING | CHANGING:
+        return True  # of a value that the other parts have shown to be plain
+    scope = scopes.scope(call)
+    names = () if scope is None else scope.get_qualified_names_for(callee)
+    for found in names:
+        module, _, name = found.name.rpartition(".")
+        known = _BUILTINS if module == "builtins" else _MAKERS if module.startswith(_MODULES) else ()
+        if name not in known:
+            return False
+    return bool(names)
+
+
+__all__ = ["CHANGING", "READING", "is_pure"]
