@@ -176,8 +176,8 @@ class _Run:
     journal: Journal
     progress: Progress
     summary: Summary = field(default_factory=Summary)
-    told: list[Outcome] = field(default_factory=list)  # those about which there is something to tell
-    seen: set[str] = field(default_factory=set)  # messages that one run says once
+    told: list[Outcome] = field(default_factory=list[Outcome])  # those about which there is something to tell
+    seen: set[str] = field(default_factory=set[str])  # messages that one run says once
     errors: bool = False
     unwritten: bool = False
 
@@ -361,6 +361,9 @@ def _undo(paths: tuple[str, ...], options: Options) -> int:
         return 2
     try:
         undone = undo(journal, paths, report)
+    except KeyboardInterrupt:
+        say("interrupted; each file is whole, and --undo goes on where it was", err=True)
+        return _INTERRUPTED
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         report.error("unreadable-file", f"cannot use the journal `{journal}`: {reason}")

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 FOLDER: Final = os.path.join(".shapedsl", "undo")
 _VERSION: Final = 1
@@ -113,8 +113,8 @@ def entries(journal: Path) -> list[Entry]:
         ValueError: It is none, or one of another version.
     """
     head, *lines = journal.read_text(encoding="utf-8").split("\n")
-    facts = json.loads(head)
-    if not isinstance(facts, dict) or facts.get("version") != _VERSION:
+    facts: Any = json.loads(head)
+    if not isinstance(facts, dict) or "version" not in facts or facts["version"] != _VERSION:
         raise ValueError(f"`{journal}` is no journal of this version")
     return list(_parsed(journal.parent, lines))[::-1]
 

@@ -55,7 +55,7 @@ class _Worker:
 
     process: BaseProcess
     connection: Connection
-    batch: list[int] = field(default_factory=list)
+    batch: list[int] = field(default_factory=list[int])
 
 
 class _Crew:

@@ -25,7 +25,7 @@ class Summary:
     converted: int = 0
     kept: int = 0
     skipped: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, outcome: Outcome) -> None:
         """Counts a file."""

@@ -72,8 +72,11 @@ def convert_file(task: Task) -> Outcome:
     result = convert_bytes(task, raw, report)
     if result is None:
         return replace(skipped, diagnostics=report.diagnostics)
-    change = _extraction(task, result, report) if task.target == "shapes" else _rewrite(task, raw, result, report)
-    return Outcome(task.name, result.sites, change, report.diagnostics, skipped=_is_given_up(report))
+    left = Report()
+    change = _extraction(task, result, left) if task.target == "shapes" else _rewrite(task, raw, result, left)
+    if len(left):  # nothing becomes of it after all
+        return replace(skipped, diagnostics=(*report, *left))
+    return Outcome(task.name, result.sites, change, report.diagnostics)
 
 
 def convert_bytes(task: Task, raw: bytes, report: Report) -> FileResult | None:
@@ -87,7 +90,8 @@ def convert_bytes(task: Task, raw: bytes, report: Report) -> FileResult | None:
     except Exception as error:  # a fault of ours must not end a run over a thousand files
         crashed(task.name, f"{type(error).__name__}: {error}".partition("\n")[0][:200], report)
         return None
-    return None if _is_given_up(report) else result
+    given_up = not result.sites and any(d.code in ("syntax-error", "input-too-large", "missing-extra") for d in report)
+    return None if given_up else result
 
 
 def crashed(name: str, what: str, report: Report) -> None:
@@ -101,10 +105,6 @@ def crashed(name: str, what: str, report: Report) -> None:
     report.error(
         "skipped-file", f"converting `{name}` failed; it is left alone", note=what, help="this is a fault of shapedsl"
     )
-
-
-def _is_given_up(report: Report) -> bool:
-    return any(d.code in ("syntax-error", "input-too-large", "missing-extra", "skipped-file") for d in report)
 
 
 def _read(task: Task, report: Report) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,7 +116,7 @@ def _is_below(path: Path, folder: str) -> bool:
 
 
 @contextmanager
-def unbroken() -> Iterator[None]:
+def unbroken() -> Generator[None, None, None]:
     """Holds back Ctrl-C and other requests to end until its block is done."""
     pending: list[int] = []
 
