@@ -36,6 +36,7 @@ _EXPORTS = {
     "compile": "api",
     "export": "api",
     "from_dims": "api",
+    "from_exported": "api",
     "from_json": "api",
     "from_stub": "api",
     "from_torch": "api",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from .api import compile as compile
     from .api import export as export
     from .api import from_dims as from_dims
+    from .api import from_exported as from_exported
     from .api import from_json as from_json
     from .api import from_stub as from_stub
     from .api import from_torch as from_torch

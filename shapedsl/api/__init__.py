@@ -6,6 +6,7 @@ from .comparing import Change, Comparison, FileComparison, compare
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .legacy import Converted, from_dims
 from .library import Listed, listed_text, listing, stub_for
+from .programs import from_exported
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
 from .stubs import from_stub
@@ -27,6 +28,7 @@ __all__ = [
     "compile",
     "export",
     "from_dims",
+    "from_exported",
     "from_json",
     "from_stub",
     "from_torch",

@@ -18,7 +18,6 @@ After::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,16 +25,14 @@ from typing import TYPE_CHECKING, Any
 from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Predicate, Size, Var
 from ..ir.expanded import Leaf, Lowered
 from ..ir.orient import orient
+from .assertions import assertions
 from .flat import markers, positions
 from .lines import Lines, names_in
-from .printed import read_printed
-from .symbolic import Unreadable, read_predicate, read_size
+from .symbolic import Unreadable, read_size
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import GraphModule
-
-_ASSERTION = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?) on node '", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +62,9 @@ def demands(program: ExportedProgram | GraphModule, lowered: Lowered) -> tuple[D
     reader = _Reader(program, lowered)
     found: dict[Predicate, Demand] = {}
     for demand in reader.read():
-        for predicate in _conjuncts(demand.predicate):
+        for predicate in conjuncts(demand.predicate):
             said = plain(predicate)
-            if not _is_trivial(said):
+            if not is_trivial(said):
                 found.setdefault(said, replace(demand, predicate=said))
     return tuple(found.values())
 
@@ -163,45 +160,10 @@ class _Reader:
                     yield Demand("extra-assumption", predicate, (), self.lines.find({symbol.name}, predicate))
 
     def _assertions(self) -> Iterator[Demand]:
-        for node in self.graph.nodes:
-            target = str(node.target)
-            if node.op != "call_function":
-                continue
-            if "_assert_scalar" in target:
-                found = self._asserted(node)
-                if found is not None:
-                    predicate, names = found
-                    yield Demand("extra-assumption", predicate, (), self.lines.find(names, plain(predicate)))
-            elif "sym_constrain_range" in target:
-                yield from self._constrained(node)
-
-    def _asserted(self, node: Any) -> tuple[Predicate, set[str]] | None:
-        text = _ASSERTION.search(str(node.args[1])) if len(node.args) > 1 else None
-        try:
-            if text is not None:
-                names = set(re.findall(r"\b[us]\d+\b", text["condition"]))
-                return read_printed(text["condition"], self.symbols.get), names
-            value = getattr(node.args[0], "meta", {}).get("val")
-            if hasattr(value, "node"):
-                expression: Any = value.node._expr  # type: ignore[union-attr]
-                return read_predicate(expression, self.symbols.get), names_in(expression)
-        except Unreadable:  # about data, or beyond our words
-            return None
-        return None
-
-    def _constrained(self, node: Any) -> Iterator[Demand]:
-        value = getattr(node.args[0], "meta", {}).get("val")
-        if not hasattr(value, "node"):
-            return
-        try:
-            size = read_size(value.node._expr, self.symbols.get)  # type: ignore[union-attr]
-        except Unreadable:
-            return
-        given = [*node.args[1:], None, None]
-        for op, key, bound in ((">=", "min", given[0]), ("<=", "max", given[1])):
-            bound = node.kwargs.get(key, bound)
-            if isinstance(bound, int):
-                yield Demand("extra-assumption", Compare(COMPARISONS[op], size, Const(bound)))
+        for assertion in assertions(self.graph, self.symbols.get):
+            if assertion.predicate is not None:
+                line = self.lines.find(set(assertion.names), plain(assertion.predicate))
+                yield Demand("extra-assumption", assertion.predicate, (), line)
 
 
 def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[Leaf, Any]]:
@@ -260,10 +222,11 @@ def _equal(left: Size, right: Size) -> Predicate:
     return orient(Compare(COMPARISONS["=="], left, right))
 
 
-def _conjuncts(predicate: Predicate) -> Iterator[Predicate]:
+def conjuncts(predicate: Predicate) -> Iterator[Predicate]:
+    """Yields the parts of ``predicate`` that all hold."""
     if isinstance(predicate, And):
         for arg in predicate.args:
-            yield from _conjuncts(arg)
+            yield from conjuncts(arg)
     else:
         yield predicate
 
@@ -286,7 +249,8 @@ def plain(predicate: Predicate) -> Predicate:
             return predicate
 
 
-def _is_trivial(predicate: Predicate) -> bool:
+def is_trivial(predicate: Predicate) -> bool:
+    """Whether ``predicate`` holds for all sizes, at a glance."""
     match predicate:
         case Compare(op=op, left=Const(value=left), right=Const(value=right)):
             return op.python(left, right)

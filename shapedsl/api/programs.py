@@ -1,0 +1,148 @@
+"""`from_exported`: what an exported program asks of its inputs, as a spec that can be kept in a file."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..diagnostics import Report
+from ..ir import COMPARISONS, Compare, Const, Predicate, Var, Variable
+from ..targets.tensors import torch_for
+from .legacy import Converted, converted
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.nn import Module as TorchModule
+
+    from ..frontends.legacy.verdict import Conversion
+    from ..normalize.settle import Facts
+    from ..targets.exported import ProgramSize
+
+
+def from_exported(
+    program: ExportedProgram, fn: Callable[..., Any] | TorchModule | None = None, *, lower: Literal[0, 2] = 0
+) -> Converted:
+    """Returns the spec that a program was made for, with whatever tracing added to it.
+
+    So what ``AUTO`` found can be frozen: print the spec into a file, and export under it from then on.
+
+    Sizes have the names of the user's ``Dim``s or variables where torch still knows them (it forgets them when a
+    program is saved), else those of their places, ``x_0``. What the program asks for beyond is a range, a
+    residue or an assumption. A size that the program fixes is a number.
+
+    Args:
+        program: From ``torch.export``, with named dims, hints or a ShapesSpec, loaded or just made.
+        fn: The callable it was exported from, which tells parameters apart where the program does not
+            (``*rest``, ``**options``).
+        lower: What becomes of a lower bound of 2 that torch assumed while it traced, and that no run of
+            the program is held to: 0, which is what runs, or 2, which is what was traced.
+
+    Raises:
+        ShapeError: No sizes satisfy what the program demands.
+        TypeError: ``program`` is none.
+        ImportError: torch is not installed or too old.
+
+    Example:
+        >>> program = torch.export.export(Net(), (torch.randn(4, 3),), dynamic_shapes={"x": {0: torch.export.Dim.AUTO}})
+        >>> print(sd.from_exported(program))
+        class Net:
+            def forward(self, x: Tensor[x_0, 3]):
+                dim x_0 in [0, inf]
+    """
+    torch_for("reading a program")
+    from torch.export import ExportedProgram as Program
+
+    given = cast("object", program)
+    if not isinstance(given, Program):
+        raise TypeError(f"from_exported() takes an ExportedProgram, not {type(given).__name__}")
+    if lower not in (0, 2):
+        raise ValueError(f"lower= is 0 or 2, not {lower!r}")
+    report = Report()
+    return converted(conversion_of(program, report, signature=signature_of(fn), lower=lower), report)
+
+
+def conversion_of(
+    program: ExportedProgram,
+    report: Report,
+    *,
+    signature: inspect.Signature | None = None,
+    lower: int = 0,
+    wishes: Mapping[str, str] | None = None,
+) -> Conversion:
+    """Returns what ``program`` asks of its inputs, with what that leaves open.
+
+    Args:
+        program: From ``torch.export``.
+        report: Receives ``legacy-object-keys``.
+        signature: The parameters of what it was exported from, if they are known.
+        lower: See `from_exported`.
+        wishes: Names for sizes, by place.
+
+    Raises:
+        ShapeError: ``contradiction``: no sizes satisfy what the program demands.
+    """
+    from ..frontends.legacy.programs import Found, assemble_program
+    from ..normalize.settle import Facts, settle
+    from ..targets.exported import read_program
+
+    read = read_program(program, signature, wishes)
+    assumed = {size.name for size in read.sizes if size.low == 2 and not size.low_is_run and not size.named}
+    facts = {size.name: Facts(lower if size.name in assumed else size.low, size.high) for size in read.sizes}
+    variables = [Variable(size.name, size.kind) for size in sorted(read.sizes, key=lambda size: not size.bare)]
+    settled = settle(read.params, variables, facts, read.predicates)
+    if settled is None:
+        report.error("contradiction", "no sizes satisfy what the program demands")
+        report.raise_errors()
+        raise AssertionError  # unreachable: there is an error
+    found: list[Found] = []
+    for size in read.sizes:
+        if size.name not in settled.facts:
+            continue
+        known = settled.facts[size.name]
+        loose = _is_loose(size, facts, variables, read.predicates)
+        found.append(
+            Found(
+                size.name,
+                size.kind,
+                known.low,
+                known.high,
+                known.modulus,
+                known.residue,
+                size.places,
+                assumed=2 if loose and size.name in assumed else None,
+                unchecked=loose and size.name not in assumed,
+                bare=size.bare,
+            )
+        )
+    return assemble_program(
+        read.name, read.receiver, settled.params, found, settled.wheres, read.losses, read.opaque, report
+    )
+
+
+def _is_loose(
+    size: ProgramSize, facts: Mapping[str, Facts], variables: Sequence[Variable], predicates: Sequence[Predicate]
+) -> bool:
+    """Returns whether the program runs sizes below the lower bound that it says."""
+    from ..normalize.settle import follows
+
+    if size.low_is_run or size.low is None or size.low < 1:
+        return False
+    others = {name: replace(known, low=0) if name == size.name else known for name, known in facts.items()}
+    given = [*predicates, *(each for name, known in others.items() for each in known.predicates(name))]
+    return not follows(variables, given, Compare(COMPARISONS[">="], Var(size.name), Const(size.low)))
+
+
+def signature_of(fn: Callable[..., Any] | TorchModule | None) -> inspect.Signature | None:
+    """Returns the parameters of ``fn`` without its receiver; None where there is none, or Python does not know them."""
+    if fn is None:
+        return None
+    forward: Any = getattr(fn, "forward", fn)
+    try:
+        return inspect.signature(forward)
+    except (TypeError, ValueError):
+        return None
+
+
+__all__ = ["from_exported"]

@@ -1,0 +1,121 @@
+"""A program's demands, read and settled → a signature, with what it leaves open.
+
+A program runs sizes 0 and 1 whatever its ranges say, and any size where ``16*th`` was promised: torch
+never checks either. A bound that the user declared stays, and is enforced from now on; one that torch
+assumed (a lower bound of 2, at a size without a name) is dropped, unless it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ...diagnostics import Report
+from ...ir import Param, Predicate, VariableKind
+from ..assemble import Declaration, assemble, constraints_of
+from .notes import choice, loss, stricter
+from .verdict import Conversion, Note
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A variable of a program.
+
+    Attributes:
+        name: Its name.
+        kind: What it stands for.
+        low, high, modulus, residue: What is declared of it.
+        places: Where it stands.
+        assumed: A lower bound that torch assumed, and no run is held to.
+        unchecked: Whether ``low`` is declared, and no run of the program is held to it.
+        bare: Whether it stands alone anywhere.
+    """
+
+    name: str
+    kind: VariableKind
+    low: int | None
+    high: int | None
+    modulus: int
+    residue: int
+    places: tuple[str, ...]
+    assumed: int | None
+    unchecked: bool
+    bare: bool
+
+
+def assemble_program(
+    name: str,
+    receiver: str | None,
+    params: Iterable[Param],
+    sizes: Iterable[Found],
+    wheres: Iterable[Predicate],
+    losses: Iterable[str],
+    opaque: Mapping[str, str],
+    report: Report,
+) -> Conversion:
+    """Returns the spec of a program.
+
+    Args:
+        name: Of the callable it was exported from.
+        receiver: ``self`` for a method.
+        params: Over the variables.
+        sizes: The variables.
+        wheres: What is to be assumed of them.
+        losses: What torch demands and the language has no words for, as torch writes it.
+        opaque: Objects with sizes in them that no spec can address, by path: their class.
+        report: Receives warnings ``legacy-object-keys``.
+    """
+    sizes = tuple(sizes)
+    signature = assemble(
+        name=name,
+        params=params,
+        declarations={
+            size.name: Declaration(
+                size.name, size.kind, low=size.low, high=size.high, modulus=size.modulus, residue=size.residue
+            )
+            for size in sizes
+        },
+        wheres=[constraint for where in wheres for constraint in constraints_of(where)],
+        receiver=receiver,
+    )
+    notes = [note for size in sizes for note in _notes(size)]
+    notes += [loss(f"the program also demands `{text}`, which the language has no words for") for text in losses]
+    for path, kind in opaque.items():
+        report.warning(
+            "legacy-object-keys",
+            f"`{path}` is a {kind}, whose registration names no attributes",
+            help=[
+                "register the class with a `flatten_with_keys_fn` whose keys are `GetAttrKey`",
+                "wrap the model so that it takes the tensors as a list",
+            ],
+        )
+        notes.append(loss(f"the sizes in a {kind} cannot be addressed, and are static", [path]))
+    return Conversion(signature, tuple(notes))
+
+
+def _notes(size: Found) -> Iterable[Note]:
+    low = size.low or 0
+    if size.assumed is not None:
+        taken, other = ("0", "2") if low < 2 else ("2", "0")
+        yield choice(
+            f"torch assumed that `{size.name}` is at least {size.assumed}, and runs smaller sizes all the same",
+            size.places,
+            f"a lower bound of {taken}",
+            [f"{other}, by `lower={other}`"],
+        )
+    elif size.unchecked:
+        ran = (
+            f"values below {low} ran"
+            if size.kind is VariableKind.INT
+            else "size 0 ran"
+            if low == 1
+            else "sizes 0 and 1 ran"
+        )
+        yield stricter(f"{ran} although `{size.name}` is at least {low}, and would now be rejected", size.places)
+    if not size.bare:
+        yield stricter(
+            f"any size ran where a size computed from `{size.name}` was promised; others are now rejected", size.places
+        )
+
+
+__all__ = ["Found", "assemble_program"]
