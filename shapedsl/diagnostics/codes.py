@@ -80,7 +80,7 @@ CODES: Final[dict[str, str]] = {
     "legacy-flow": "a legacy spec is made by code that reading does not follow",
     "legacy-parameter": "a legacy spec does not fit the parameters or the inputs",
     "legacy-bounds": "two legacy dims of one name have two ranges, or one has an empty range",
-    "legacy-names": "the name of a legacy dim is no name of the language",
+    "legacy-names": "a name in a legacy spec is no name of the language, or names nothing",
     "legacy-object-keys": "an object is registered without the names of its attributes",
     "legacy-top-level": "a legacy spec does not begin with the parameters",
     "legacy-choice": "a legacy spec leaves open what the new one must say",

@@ -46,7 +46,8 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
     assigned = by_parameter(spec, report)
     if assigned is None:
         return None
-    sizes = Sizes(report, frozenset(named.name for named in _named(spec.tree)))
+    taken = frozenset(named.name for named in _named(spec.tree))
+    sizes = Sizes(report, taken, checked=spec.runtime != "export")
     pairing = Pairing(sizes, report)
     params = [
         replace(param, type=_typed(param, pairing.type(tree, given, Place(param.name, param.name))))

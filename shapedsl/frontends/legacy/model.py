@@ -210,6 +210,8 @@ class LegacySpec:
             are left out. None where there is no example.
         receiver: ``self`` for a method.
         notes: What its reader noticed; they are the first of the conversion's.
+        runtime: What ran the legacy program, and so what was checked: an exported program lets sizes below a bound of 2
+            pass, a compiled one compiles again, an engine (or another format's reader) checks what is declared.
         span: Of the spec.
     """
 
@@ -219,6 +221,7 @@ class LegacySpec:
     inputs: Mapping[str, Input] | None = None
     receiver: str | None = None
     notes: tuple[Note, ...] = ()
+    runtime: Literal["export", "compile", "engine"] = "export"
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

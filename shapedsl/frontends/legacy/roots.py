@@ -141,8 +141,8 @@ class Root:
 
     # --------------------------------------------------------------------------------------- notes
 
-    def notes(self) -> list[Note]:
-        """Returns what the legacy program ran beside what was declared, and what was made of it."""
+    def notes(self, *, checked: bool = False) -> list[Note]:
+        """Returns what the legacy program ran beside what was declared: nothing, if it ``checked`` every bound."""
         made: list[Note] = []
         low, high = self.range
         places = tuple(each.place for each in self.slots)
@@ -155,6 +155,7 @@ class Root:
         if not self.is_size:
             message = "torch.export refuses a named dim for an int; it became the variable it names"
             made.append(remark(message, places, span=first.span))
+        if checked or not self.is_size:
             return made
         unchecked = all(each.factor * low + each.offset <= _UNCHECKED for each in self.slots)
         below = [size for size in range(low) if all(each.factor * size + each.offset >= 0 for each in self.slots)]

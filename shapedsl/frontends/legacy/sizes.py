@@ -28,11 +28,13 @@ _OTHERS = ("a static size", "the size of another dim, or one computed from it")
 class Sizes:
     """Reads the dims of one spec; what they come to is asked for at the end."""
 
-    def __init__(self, report: Report, taken: frozenset[str]) -> None:
+    def __init__(self, report: Report, taken: frozenset[str], *, checked: bool = False) -> None:
         """Args:
         report: Receives ``legacy-bounds`` and ``legacy-names``.
         taken: The names that the spec gives, which no fresh one may be.
+        checked: Whether the legacy program checked every bound, so that nothing becomes stricter.
         """
+        self._checked = checked
         self._report = report
         self._taken = set(taken)
         self._slots: dict[str, list[Slot]] = {}
@@ -119,7 +121,7 @@ class Sizes:
         else:
             message = f"a dynamic size without a name became {taken}; the trace may have tied it to another size"
             self._notes.append(remark(message, [place.text], span=hint.span))
-        if low in (1, 2) or not is_size:
+        if not self._checked and (low in (1, 2) or not is_size):
             ran = f"values below {low}" if not is_size else "size 0" if low == 1 else "sizes 0 and 1"
             if is_size or low <= 2:
                 message = f"{ran} ran, and {'is' if is_size and low == 1 else 'are'} now rejected"
@@ -155,7 +157,7 @@ class Sizes:
 
     def notes(self) -> tuple[Note, ...]:
         """Returns what the reading changed."""
-        return (*self._notes, *(note for root in self._roots() for note in root.notes()))
+        return (*self._notes, *(note for root in self._roots() for note in root.notes(checked=self._checked)))
 
     def _roots(self) -> list[Root]:
         return [Root(name, tuple(slots)) for name, slots in self._slots.items()]
