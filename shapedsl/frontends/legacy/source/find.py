@@ -1,0 +1,142 @@
+"""The uses of legacy specs in a file: what the interpreter calls is recognized, and its spec read.
+
+Before::
+
+    from torch.export import export as to_program
+    to_program(Net(), (torch.randn(4, 3),), dynamic_shapes={"x": {0: rows}})
+
+After::
+
+    Site("torch.export.export", …, spec=LegacySpec("Net.forward", …), conversions=[Conversion(…)])
+
+A name decides nothing: a function is torch's if its qualified name is, whatever it is called here, and another
+library's ``export`` or ``Dim`` is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ....diagnostics import Report, Severity
+from ...stubs.room import with_room
+from .apis import api_of, bind
+from .exports import export_use
+from .marked import Marks, mark_kind
+from .to_model import is_new
+from .uses import Use, grouped, site_of
+from .values import Callable, Collection, Dict, DimValue, Fork, HintValue, Imported, Made, Member, Sequence, Value
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from ...stubs.tree import Tree
+    from .observe import Argument, Frame
+    from .sites import Site
+
+_COMPILE: Final = frozenset(("torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"))
+
+
+def find_sites(tree: Tree, report: Report) -> list[Site]:
+    """Returns the uses of legacy specs in a file, in its order.
+
+    Args:
+        tree: The file.
+        report: Receives why a use is kept, and what its conversion reports.
+    """
+    from .interpret import interpret
+
+    finder = _Finder(tree)
+    with_room(lambda: interpret(tree, finder))
+    uses = [*finder.uses, *finder.marks.uses()]
+    groups = sorted(grouped(uses), key=lambda group: tree.extent(group[0].call))
+    sites = [site_of(group, tree, report) for group in groups]
+    finder.tell_others(report)
+    return sites
+
+
+class _Finder:
+    """Listens to a run."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.uses: list[Use] = []
+        self.marks = Marks(tree)
+        self._others: dict[int, tuple[cst.Call, str]] = {}
+
+    def call(self, node: cst.Call, callee: Value, args: list[Argument], frame: Frame) -> Value | None:
+        """Hears of a call; see `Observer`."""
+        if isinstance(callee, Fork):
+            return self._fork(node, callee, args, frame)
+        match callee:
+            case Imported(name=name):
+                return self._imported(node, name, args, frame)
+            case Made(name="torch.compile", args=[]):  # `torch.compile(fullgraph=True)(f)`
+                return self.marks.compiled(node, args, frame)
+            case Made(name="torch.compile"):
+                self.marks.called(callee, node, args, frame)
+            case Member(owner=Collection() as owner, name="dynamic_shapes"):
+                return owner
+            case Callable():
+                return None
+            case _:
+                self._other(node, callee, args)
+        return None
+
+    def decorated(self, node: cst.FunctionDef | cst.ClassDef, decorators: list[Value], made: Callable) -> None:
+        """Hears of a decorated definition; see `Observer`."""
+
+    def _imported(self, node: cst.Call, name: str, args: list[Argument], frame: Frame) -> Value | None:
+        api = api_of(name)
+        if api is not None:
+            use = export_use(self.tree, node, name, api, args, frame)
+            if use is not None:
+                self.uses.append(use)
+            return None
+        if mark_kind(name) is not None:
+            self.marks.mark(node, name, args, frame)
+            return None
+        if name in _COMPILE:
+            return self.marks.compiled(node, args, frame)
+        self._other(node, Imported(name, node), args)
+        return None
+
+    def _fork(self, node: cst.Call, callee: Fork, args: list[Argument], frame: Frame) -> Value | None:
+        """Hears of a call of one of several functions; if all of them take a spec, they take the same one."""
+        apis = [(each.name, api_of(each.name)) for each in callee.options if isinstance(each, Imported)]
+        found = [(name, api) for name, api in apis if api is not None]
+        if not found or len(found) < len(callee.options):
+            self._other(node, callee, args)
+            return None
+        name, api = next(((name, api) for name, api in found if api.only_shapes), found[0])
+        use = export_use(self.tree, node, name, api, args, frame)
+        if use is not None:
+            self.uses.append(use)
+        return None
+
+    def _other(self, node: cst.Call, callee: Value, args: list[Argument]) -> None:
+        """Notes a call of something else with torch's dims for ``dynamic_shapes=``."""
+        value = bind(args, ()).values.get("dynamic_shapes")
+        if value is not None and _has_dims(value) and not is_new(value):
+            name = callee.name if isinstance(callee, (Imported, Made, Member)) else self.tree.code(node.func)
+            self._others[id(node)] = (node, name)
+
+    def tell_others(self, report: Report) -> None:
+        """Reports legacy specs that go to functions of which nothing is known."""
+        for node, name in self._others.values():
+            message = f"`{name}` is given a legacy spec; what it does with it is not known, so it stays"
+            report.emit(Severity.NOTE, "legacy-note", message, at=self.tree.span(node.func))
+
+
+def _has_dims(value: Value) -> bool:
+    match value:
+        case DimValue() | HintValue():
+            return True
+        case Dict(entries=entries):
+            return any(_has_dims(item) for _, item in entries.values())
+        case Sequence(items=items) | Fork(options=items):
+            return any(map(_has_dims, items))
+        case _:
+            return False
+
+
+__all__ = ["find_sites"]
