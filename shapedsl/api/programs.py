@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..diagnostics import Report
 from ..ir import COMPARISONS, Compare, Const, Predicate, Var, Variable
@@ -52,11 +52,10 @@ def from_exported(
                 dim x_0 in [0, inf]
     """
     torch_for("reading a program")
-    from torch.export import ExportedProgram as Program
+    from ..targets.exported import is_program
 
-    given = cast("object", program)
-    if not isinstance(given, Program):
-        raise TypeError(f"from_exported() takes an ExportedProgram, not {type(given).__name__}")
+    if not is_program(program):
+        raise TypeError(f"from_exported() takes an ExportedProgram, not {type(program).__name__}")
     if lower not in (0, 2):
         raise ValueError(f"lower= is 0 or 2, not {lower!r}")
     report = Report()

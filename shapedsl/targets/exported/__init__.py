@@ -93,6 +93,13 @@ class ProgramSpec:
     opaque: Mapping[str, str]
 
 
+def is_program(value: object) -> bool:
+    """Returns whether ``value`` is an ExportedProgram."""
+    from torch.export import ExportedProgram
+
+    return isinstance(value, ExportedProgram)
+
+
 def read_program(
     program: Any, signature: inspect.Signature | None = None, wishes: Mapping[str, str] | None = None
 ) -> ProgramSpec:
@@ -344,4 +351,4 @@ def _callable(program: Any) -> tuple[str, str | None]:
     return "forward", None
 
 
-__all__ = ["ProgramSize", "ProgramSpec", "read_program"]
+__all__ = ["ProgramSize", "ProgramSpec", "is_program", "read_program"]
