@@ -23,8 +23,8 @@ from dataclasses import replace
 from ...diagnostics import Report
 from ...ir import Param, ParamKind, SequenceType, Type
 from ..assemble import assemble
-from .model import Derived, Entries, Items, LegacySpec, Named, Tree
-from .naming import Place
+from .model import Derived, Entries, Items, LegacySpec, Named, SequenceInput, Tree, UnknownInput
+from .naming import Place, is_name
 from .pairing import Pairing
 from .parameters import by_parameter
 from .sizes import Sizes
@@ -49,10 +49,14 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
     taken = frozenset(named.name for named in _named(spec.tree))
     sizes = Sizes(report, taken, checked=spec.runtime != "export")
     pairing = Pairing(sizes, report)
-    params = [
-        replace(param, type=_typed(param, pairing.type(tree, given, Place(param.name, param.name))))
-        for param, tree, given in assigned.trees
-    ]
+    params: list[Param] = []
+    for param, tree, given in assigned.trees:
+        if not is_name(param.name):
+            message = f"the parameter `{param.name}` of `{spec.name}` has a name that a spec cannot say"
+            report.error("legacy-names", message, at=param.span or spec.span, help="rename the parameter")
+        if param.kind is ParamKind.VAR_POSITIONAL and isinstance(given, UnknownInput) and isinstance(tree, Items):
+            given = SequenceInput("tuple", (given,) * len(tree.items))
+        params.append(replace(param, type=_typed(param, pairing.type(tree, given, Place(param.name, param.name)))))
     sizes.check()
     if len(report.errors) > errors:
         return None

@@ -27,7 +27,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
-from ...diagnostics import Report
+from ...diagnostics import Report, Span
 from ...ir import AnyType, Param
 from .model import Derived, Entries, Hint, Hinted, Input, Items, LegacySpec, Named, Pinned, Tree, Unsaid
 from .naming import Place
@@ -56,6 +56,7 @@ def read_dump(
     params: tuple[Param, ...] | None = None,
     inputs: Mapping[str, Input] | None = None,
     receiver: str | None = None,
+    span: Span | None = None,
 ) -> LegacySpec | None:
     """Returns what a dump says.
 
@@ -66,12 +67,13 @@ def read_dump(
         params: Its parameters, if they are known; a dump is in the order in which the inputs were passed.
         inputs: The example's, if there is one.
         receiver: ``self`` for a method.
+        span: Of the dump, in source.
 
     Returns:
         None if an error was reported.
     """
     errors = len(report.errors)
-    reader = _Reader(report)
+    reader = _Reader(report, span)
     tree = reader.top(dump)
     if len(report.errors) > errors:
         return None
@@ -81,14 +83,15 @@ def read_dump(
         if params:
             message = "a dump has no names of parameters: they are counted"
             notes.insert(0, remark(message, [param.name for param in params]))
-    return LegacySpec(name, params, tree, inputs, receiver, tuple(notes))
+    return LegacySpec(name, params, tree, inputs, receiver, tuple(notes), span=span)
 
 
 class _Reader:
     """Reads one dump."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, span: Span | None) -> None:
         self._report = report
+        self._span = span
         self._dims: dict[str, Named] = {}
         self._numbers: list[str] = []
         self._hints: list[str] = []
@@ -132,7 +135,7 @@ class _Reader:
         return Items("tuple", tuple(self._tree(item, Place(f"arg{at}", f"arg{at}")) for at, item in enumerate(items)))
 
     def _refuse(self, why: str) -> Unsaid:
-        self._report.error("legacy-parameter", "this is no dump of dynamic shapes", note=why)
+        self._report.error("legacy-parameter", "this is no dump of dynamic shapes", at=self._span, note=why)
         return Unsaid()
 
     def _dim(self, name: object, row: object) -> bool:
@@ -184,6 +187,7 @@ class _Reader:
         self._report.error(
             "legacy-names",
             f"`{value}` at `{place.text}` is no size that the dump's `dims` tell of",
+            at=self._span,
             note=f"they are {', '.join(f'`{name}`' for name in self._dims) or 'none'}",
         )
         return Unsaid()

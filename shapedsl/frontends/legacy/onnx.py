@@ -68,7 +68,7 @@ class _Part:
 
 
 def read_dynamic_axes(
-    axes: Mapping[str, _Axes],
+    axes: Mapping[str, _Axes | None],
     report: Report,
     *,
     input_names: Sequence[str] | None = None,

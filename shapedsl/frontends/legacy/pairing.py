@@ -17,6 +17,7 @@ what has none is an error.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Final
 
@@ -95,13 +96,14 @@ class Pairing:
             case UnknownInput():
                 return self._guess(tree, place)
 
-    def _misfit(self, tree: Tree, place: Place, what: str) -> Type:
+    def _misfit(self, tree: Tree, place: Place, what: str, help_: str = "") -> Type:
         self._report.error(
             "legacy-parameter",
             f"`{place.text}` is {what}",
             at=tree.span,
             label=_described(tree),
             note="torch.export refuses this spec",
+            help=[help_] if help_ else [],
         )
         return AnyType(tree.span)
 
@@ -187,7 +189,9 @@ class Pairing:
         said = dict(tree.items)
         for key in said:
             if key not in entries:
-                return self._misfit(tree, place, f"a dict without a key {key!r}")
+                close = difflib.get_close_matches(str(key), [str(each) for each in entries], 1)
+                help_ = f"did you mean `{close[0]}`?" if close else f"its keys are {', '.join(map(repr, entries))}"
+                return self._misfit(tree, place, f"a dict without a key {key!r}", help_)
         left_out = [key for key in entries if key not in said]
         if left_out:
             self._tolerate(tree, place, f"the key {left_out[0]!r} is left out; it is taken as static")

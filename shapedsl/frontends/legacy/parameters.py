@@ -94,8 +94,16 @@ def _by_name(spec: LegacySpec, tree: Entries, report: Report) -> Assigned | None
         else:
             _unknown(spec, key, item, tree, list(known), report)
     if collector is not None and flat:
-        nested = said.get(collector.name)
+        nested = said.get(collector.name, Unsaid())
         inside = nested.items if isinstance(nested, Entries) else ()
+        for key in dict(inside).keys() & flat.keys() or ([] if isinstance(nested, (Entries, Unsaid)) else flat):
+            report.error(
+                "legacy-parameter",
+                f"`{key}` is said at the top and in `{collector.name}`",
+                at=flat[str(key)].span or tree.span,
+                label="once more",
+                note="torch.export refuses this spec",
+            )
         said[collector.name] = Entries((*inside, *flat.items()), tree.span)
     if len(report.errors) > errors:
         return None
