@@ -22,9 +22,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from .scopes import Scopes, scopes_of
+from .scopes import scopes_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -40,7 +41,9 @@ _COMMENT: Final = re.compile(r"[ \t\f]*(#[^\r\n]*)?")
 _LINE_END: Final = re.compile(r"\r\n?|\n|\Z")
 _BLANK: Final = re.compile(r"[ \t\f]*(?:\r\n?|\n)")
 # Comments that speak to a tool about the code of their line, and mean nothing without it.
-_PRAGMA: Final = re.compile(r"#\s*(?:noqa|type:|pyright:|mypy:|pylint:|pragma:|fmt:|isort:|ruff:|nosec|pyre-)", re.I)
+_PRAGMA: Final = re.compile(
+    r"#\s*(?:noqa|type:|pyright:|mypy:|pylint:|pragma:|fmt:|isort:|ruff:|nosec|pyre-)", re.IGNORECASE
+)
 
 
 def edits_of(plan: Plan) -> list[Cut]:
@@ -78,7 +81,7 @@ def edits_of(plan: Plan) -> list[Cut]:
         elif isinstance(parent, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
             cuts += _small(tree, parent.body, gone)
         else:
-            items = _items(scopes, node, parent)
+            items = _items(node, parent)
             if items:
                 cuts += _commas(tree, items, gone)
     return _joined(cuts)
@@ -104,14 +107,14 @@ def _lines(plan: Plan, body: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, None
     tree = plan.tree
     text = tree.source.text
     is_empty = all(each in gone for each in body)
-    starts_file = bool(body) and _margin(text, tree.extent(body[0])[0]) == ""
+    starts_file = bool(body) and margin_of(text, tree.extent(body[0])[0]) == ""
     for index, node in enumerate(body):
         if node not in gone:
             continue
         start, end = tree.extent(node)
-        margin = _margin(text, start)
+        margin = margin_of(text, start)
         begin = start - len(margin)
-        end = _line_end(text, end)
+        end = line_end(text, end)
         newline = _newline(text)
         stay = [*_comments(text, start, end), *plan.lines_in(start, end)]
         kept = [f"{margin}{line}{newline}" for line in stay]
@@ -122,7 +125,8 @@ def _lines(plan: Plan, body: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, None
         yield begin, end, "".join(kept)
 
 
-def _margin(text: str, start: int) -> str:
+def margin_of(text: str, start: int) -> str:
+    """Returns the blanks that the line of ``start`` begins with; empty if anything else stands before it."""
     begin = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     margin = text[begin:start]
     return margin.lstrip("\ufeff") if not margin.strip("\ufeff \t\f") else ""
@@ -133,7 +137,7 @@ def _newline(text: str) -> str:
     return (found[0] if found is not None else "") or "\n"
 
 
-def _line_end(text: str, at: int) -> int:
+def line_end(text: str, at: int) -> int:
     """Returns where the line ends that a statement ends in, behind its newline."""
     while at > 0 and text[at - 1] in "\r\n":  # a compound statement ends with its last line's newline
         at -= 1
@@ -168,13 +172,10 @@ def _comments(text: str, start: int, end: int) -> list[str]:
     if "#" not in stretch:
         return []
     found: list[str] = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(stretch).readline):
-            if token.type == tokenize.COMMENT and not _PRAGMA.match(token.string):
-                found.append(token.string.rstrip())
-    except (tokenize.TokenError, IndentationError, SyntaxError):  # the rest of it is indented less
-        pass
-    return found
+    tokens = tokenize.generate_tokens(io.StringIO(stretch).readline)
+    with suppress(tokenize.TokenError, IndentationError, SyntaxError):  # the rest of it is indented less
+        found.extend(token.string.rstrip() for token in tokens if token.type == tokenize.COMMENT)
+    return [comment for comment in found if not _PRAGMA.match(comment)]
 
 
 # ---------------------------------------------------------------------- statements of one line
@@ -202,7 +203,7 @@ def _small(tree: Tree, body: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, None
 # ------------------------------------------------------------------------ what commas separate
 
 
-def _items(scopes: Scopes, node: cst.CSTNode, parent: cst.CSTNode) -> Sequence[cst.CSTNode]:
+def _items(node: cst.CSTNode, parent: cst.CSTNode) -> Sequence[cst.CSTNode]:
     """Returns the siblings of an argument, an element or an imported name."""
     for name in ("args", "elements", "names", "params"):
         items = getattr(parent, name, None)
@@ -219,7 +220,7 @@ def _commas(tree: Tree, items: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, No
         start, end = tree.extent(node)
         comma = _COMMA.match(text, end) if index + 1 < len(items) else _last_comma(text, end)
         stop = end if comma is None else comma.end()
-        margin = _margin(text, start)
+        margin = margin_of(text, start)
         begins_line = _begins_line(text, start - len(margin))
         tail = _COMMENT.match(text, stop)
         after = stop if tail is None else tail.end()
@@ -227,7 +228,7 @@ def _commas(tree: Tree, items: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, No
         if begins_line and ends_line:  # a line of its own
             comment = tail[1] if tail is not None else None
             kept = "" if comment is None or _PRAGMA.match(comment) else f"{margin}{comment}{_newline(text)}"
-            yield start - len(margin), _line_end(text, after), kept
+            yield start - len(margin), line_end(text, after), kept
         elif index + 1 < len(items) and not ends_line:
             yield start, tree.extent(items[index + 1])[0], ""
         else:  # the last of its line: the comma before it goes, unless others follow
@@ -252,4 +253,4 @@ def _last_comma(text: str, end: int) -> re.Match[str] | None:
     return _COMMA.match(text, end)
 
 
-__all__ = ["Cut", "edits_of"]
+__all__ = ["Cut", "edits_of", "line_end", "margin_of"]

@@ -183,9 +183,12 @@ class Plan:
         from .deletion import edits_of
 
         text = self.tree.source.text
-        edits = [*self._edits, *(self._inserted(statement, lines) for statement, lines in self._before.items())]
         cuts = [Edit(start, end, 0, new) for start, end, new in edits_of(self)]
-        kept = [each for each in edits if not any(cut.start <= each.start and each.end <= cut.end for cut in cuts)]
+        kept = [each for each in self._edits if not any(_falls(each, cut) for cut in cuts)]
+        for statement, lines in self._before.items():
+            at = self.tree.extent(statement)[0]
+            if not any(cut.start <= at < cut.end for cut in cuts):  # else the cut has them
+                kept.append(self._inserted(statement, lines))
         return _applied(text, sorted([*kept, *cuts]), 0, len(text))
 
     def _inserted(self, statement: cst.CSTNode, lines: list[str]) -> Edit:
@@ -202,6 +205,13 @@ class Plan:
         """How the file ends its lines; as its first line does."""
         found = re.search(r"\r\n|\r|\n", self.tree.source.text)
         return found[0] if found else "\n"
+
+
+def _falls(edit: Edit, cut: Edit) -> bool:
+    """Returns whether an edit lies within what is deleted; an insertion at its edge does not."""
+    if edit.start == edit.end:
+        return cut.start < edit.start < cut.end
+    return cut.start <= edit.start and edit.end <= cut.end
 
 
 def _applied(text: str, edits: Iterable[Edit], start: int, end: int) -> str:

@@ -9,25 +9,28 @@ if TYPE_CHECKING:
 
     from .scopes import Scopes
 
-_BUILTINS: Final = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BUILTINS: Final = _words(
     "dict list tuple set frozenset range zip enumerate reversed sorted str int float bool len min max sum abs any all"
-    " isinstance divmod pow round slice".split()
+    " isinstance divmod pow round slice"
 )
 _MODULES: Final = ("torch.export", "torch.fx.experimental.dynamic_spec", "collections", "itertools")
-_MAKERS: Final = frozenset(
+_MAKERS: Final = _words(
     "Dim _Dim dims ShapesCollection AdditionalInputs ShapeVar IntVar TensorSpec ShapesSpec ParamsSpec DictSpec SeqSpec"
-    " ObjectSpec AUTO DYNAMIC STATIC OrderedDict defaultdict chain product repeat islice".split()
+    " ObjectSpec AUTO DYNAMIC STATIC OrderedDict defaultdict chain product repeat islice"
 )
 # Methods of plain values that change nothing, and those that change only what they are called on.
-READING: Final = frozenset("items keys values get copy format join upper lower strip replace split count index".split())
-CHANGING: Final = frozenset("update setdefault append extend insert add".split())
-_PLAIN: Final = frozenset(
-    """
-    Name Integer Float Imaginary SimpleString ConcatenatedString FormattedString FormattedStringText
-    FormattedStringExpression Ellipsis Tuple List Set Dict Element StarredElement DictElement StarredDictElement
-    Comparison ComparisonTarget BinaryOperation BooleanOperation UnaryOperation IfExp Subscript SubscriptElement Index
-    Slice Attribute ListComp SetComp DictComp GeneratorExp CompFor CompIf Arg
-    """.split()
+READING: Final = _words("items keys values get copy format join upper lower strip replace split count index")
+CHANGING: Final = _words("update setdefault append extend insert add")
+_PLAIN: Final = _words(
+    "Name Integer Float Imaginary SimpleString ConcatenatedString FormattedString FormattedStringText"
+    " FormattedStringExpression Ellipsis Tuple List Set Dict Element StarredElement DictElement StarredDictElement"
+    " Comparison ComparisonTarget BinaryOperation BooleanOperation UnaryOperation IfExp Subscript SubscriptElement"
+    " Index Slice Attribute ListComp SetComp DictComp GeneratorExp CompFor CompIf Arg"
 )
 
 

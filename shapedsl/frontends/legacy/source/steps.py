@@ -137,16 +137,17 @@ class Steps:
         import libcst as cst
 
         if key not in self._sources:
-            found: list[Key] | None = []
+            found: list[Key] = []
+            self._sources[key] = None
             for binding in self._scopes.bindings.get(key, ()):
                 statement = self._binder(binding.node)
                 value = statement.iter if isinstance(statement, cst.For) else getattr(statement, "value", None)
                 if value is None:
-                    found = None
                     break
                 if not isinstance(value, (cst.Dict, cst.List, cst.Tuple)):  # a display is new, whatever it holds
                     found += [self._keys[name] for name in _names(value) if name in self._keys and self._plain(name)]
-            self._sources[key] = found
+            else:
+                self._sources[key] = found
         return self._sources[key]
 
     def _plain(self, name: cst.CSTNode) -> bool:
@@ -161,21 +162,18 @@ class Steps:
 
         below = node
         for each in self._scopes.above(node):
-            if isinstance(each, cst.Subscript) and each.value is below:
-                pass
-            elif isinstance(each, cst.Attribute) and each.value is below and each.attr.value in CHANGING:
-                pass
-            elif isinstance(each, cst.Call) and each.func is below and isinstance(below, cst.Attribute):
-                pass
-            elif isinstance(each, cst.AssignTarget):
-                pass
-            elif isinstance(each, cst.Assign) and isinstance(below, cst.AssignTarget):
+            is_on_it = getattr(each, "value", getattr(each, "func", None)) is below
+            is_method = isinstance(below, cst.Attribute) and below.attr.value in CHANGING
+            if isinstance(each, cst.Assign) and isinstance(below, cst.AssignTarget):
                 return each
-            elif isinstance(each, cst.AugAssign) and each.target is below:
+            if isinstance(each, cst.AugAssign) and each.target is below:
                 return each
-            elif isinstance(each, cst.Expr) and isinstance(below, cst.Call):
+            if isinstance(each, cst.Expr) and isinstance(below, cst.Call):
                 return each
-            else:
+            is_link = isinstance(each, (cst.Subscript, cst.Attribute)) or (isinstance(each, cst.Call) and is_method)
+            if not (isinstance(each, cst.AssignTarget) or (is_link and is_on_it)):
+                return None
+            if isinstance(below, cst.Attribute) and not isinstance(each, cst.Call):
                 return None
             below = each
         return None
