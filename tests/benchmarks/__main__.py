@@ -7,7 +7,7 @@ import sys
 
 from .measure import Row
 
-ALL = ("start", "tree", "stages", "deciding", "checking", "lowering", "annotating", "stubs")
+ALL = ("start", "tree", "stages", "deciding", "checking", "lowering", "annotating", "stubs", "converting")
 
 
 def line(row: Row) -> str:
