@@ -12,21 +12,24 @@ After::
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ..model import Items, LegacySpec, Tree
+from ..model import Items, LegacySpec, Tree, Unsaid
 from .apis import ONNX, Api, Bound, bind
 from .collected import collected
 from .constrained import constrained
+from .dumped import dump_spec, is_load
 from .example import Example, example_of, signature_of
 from .forks import worlds
+from .onnx_labels import axes_spec, has_labels, labeled_tree
 from .refused import RefusedError, refuse
 from .to_model import is_new, to_tree
 from .uses import Use
-from .values import Callable, Collection, Constant, Fork, Made, Member, Unknown, Value
+from .values import Callable, Collection, Constant, Dict, Fork, Made, Member, Sequence, Unknown, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence as Sequence_
 
     import libcst as cst
 
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 _FLAG: Final = "prefer_deferred_runtime_asserts_over_guards"
 
 
-def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence[Argument], frame: Frame) -> Use | None:
+def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence_[Argument], frame: Frame) -> Use | None:
     """Returns the use that a call of an exporting function is; None if it says nothing that is legacy.
 
     Args:
@@ -64,16 +67,10 @@ def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence[A
         if choices is None:
             raise refuse("too many branches lead to it", node, label="one spec for each choice of branches")
         _drop_flag(use, bound, file)
-        if api is ONNX and _is_labelled(keyword, choices):
-            from .onnx_labels import labelled
-
-            return labelled(file, use, bound, choices, example, signature)
         for world in choices:
-            if not _is_said(world):
-                continue
-            tree = _tree(file, use, keyword, world, example)
-            use.worlds.append(world)
-            use.specs.append(_spec(file, use, tree, example))
+            if _is_said(world):
+                use.specs.append(_read(file, use, bound, keyword, world, example))
+                use.worlds.append(world)
     except RefusedError as error:
         use.reasons.append(error.reason)
     except RecursionError:  # a dict that holds itself
@@ -89,11 +86,22 @@ def _is_said(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Constant) and value.value is None)
 
 
-def _is_labelled(keyword: str, choices: list[Value]) -> bool:
-    """Returns whether dims are labels, which ONNX takes in place of dims."""
-    from .onnx_labels import has_labels
-
-    return keyword == "dynamic_axes" or any(has_labels(world) for world in choices)
+def _read(file: File, use: Use, bound: Bound, keyword: str, world: Value, example: Example) -> LegacySpec:
+    """Returns what one of the choices of a spec says."""
+    signature = signature_of(use.target)
+    if keyword == "dynamic_axes":
+        name = name_of(use.target, use.call, file)
+        return axes_spec(use, world, bound.values, example, signature, name, file)
+    match world:
+        case Made() if is_load(world):
+            dump = dump_spec(world)
+            tree = dump.tree if dump.tree is not None else Unsaid()
+            return replace(_spec(file, use, tree, example), notes=dump.notes)
+        case _ if use.api.startswith("torch.onnx.") and has_labels(world):
+            tree, labels = labeled_tree(world, file)
+            return replace(_spec(file, use, tree, example), notes=labels.notes(), runtime="engine")
+        case _:
+            return _spec(file, use, _tree(file, use, keyword, world, example), example)
 
 
 def _example(api: Api, bound: Bound) -> Example:
@@ -102,7 +110,16 @@ def _example(api: Api, bound: Bound) -> Example:
         named = {name: value for name, value in bound.values.items() if name not in reserved}
         known = bound.unclear is None and bool(bound.rest)
         return Example(bound.rest if known else None, named if known else None)
-    return example_of(bound.values.get("args"), bound.values.get("kwargs"))
+    args, kwargs = bound.values.get("args"), bound.values.get("kwargs")
+    if (
+        api is ONNX
+        and kwargs is None
+        and isinstance(args, Sequence)
+        and args.items
+        and isinstance(args.items[-1], Dict)
+    ):
+        return example_of(Sequence("tuple", args.items[:-1], args.node), args.items[-1])  # keyword arguments come last
+    return example_of(args, kwargs)
 
 
 def _drop_flag(use: Use, bound: Bound, file: File) -> None:

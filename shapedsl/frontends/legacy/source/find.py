@@ -20,11 +20,27 @@ from typing import TYPE_CHECKING, Final
 from ....diagnostics import Report, Severity
 from ...stubs.room import with_room
 from .apis import api_of, bind
+from .dumped import LOADERS, is_load, load_use
+from .engines import engine_use, is_engine
 from .exports import export_use
 from .marked import Marks, mark_kind
+from .plain import from_json
 from .to_model import is_new
 from .uses import Use, grouped, site_of
-from .values import Callable, Collection, Dict, DimValue, Fork, HintValue, Imported, Made, Member, Sequence, Value
+from .values import (
+    Callable,
+    Collection,
+    Constant,
+    Dict,
+    DimValue,
+    Fork,
+    HintValue,
+    Imported,
+    Made,
+    Member,
+    Sequence,
+    Value,
+)
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -47,7 +63,7 @@ def find_sites(tree: Tree, report: Report) -> list[Site]:
 
     finder = _Finder(tree)
     with_room(lambda: interpret(tree, finder))
-    uses = [*finder.uses, *finder.marks.uses()]
+    uses = [*finder.uses, *finder.marks.uses(), *finder.loads()]
     groups = sorted(grouped(uses), key=lambda group: tree.extent(group[0].call))
     sites = [site_of(group, tree, report) for group in groups]
     finder.tell_others(report)
@@ -61,6 +77,7 @@ class _Finder:
         self.tree = tree
         self.uses: list[Use] = []
         self.marks = Marks(tree)
+        self._loads: list[tuple[Made, Frame]] = []
         self._others: dict[int, tuple[cst.Call, str]] = {}
 
     def call(self, node: cst.Call, callee: Value, args: list[Argument], frame: Frame) -> Value | None:
@@ -95,10 +112,32 @@ class _Finder:
         if mark_kind(name) is not None:
             self.marks.mark(node, name, args, frame)
             return None
+        if is_engine(name):
+            use = engine_use(self.tree, node, name, args, frame)
+            if use is not None:
+                self.uses.append(use)
+            return None
+        if name in LOADERS:
+            bound = bind(args, ("spec", "from_dict"))
+            loaded = Made(name, [(None, bound.values["spec"])] if "spec" in bound.values else None, node)
+            self._loads.append((loaded, frame))
+            return loaded
+        if (
+            name == "json.loads"
+            and args
+            and isinstance(args[0].value, Constant)
+            and isinstance(args[0].value.value, str)
+        ):
+            return from_json(args[0].value.value, node)
         if name in _COMPILE:
             return self.marks.compiled(node, args, frame)
         self._other(node, Imported(name, node), args)
         return None
+
+    def loads(self) -> list[Use]:
+        """Returns the dumps that are loaded, and that no export takes."""
+        taken = {id(use.value.node) for use in self.uses if use.value is not None and is_load(use.value)}
+        return [load_use(made, frame) for made, frame in self._loads if id(made.node) not in taken]
 
     def _fork(self, node: cst.Call, callee: Fork, args: list[Argument], frame: Frame) -> Value | None:
         """Hears of a call of one of several functions; if all of them take a spec, they take the same one."""

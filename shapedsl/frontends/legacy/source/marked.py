@@ -223,6 +223,7 @@ class Marks:
                 {param: to_input(value) for param, value in use.args.items()},
                 signature.receiver if signature is not None else None,
                 (*notes, *_of_dynamic(given.values.get("dynamic"))),
+                "compile",
                 self._file.span(made.node),
             )
         )

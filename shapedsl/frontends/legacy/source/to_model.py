@@ -64,12 +64,13 @@ Spans: TypeAlias = "Function[[cst.CSTNode], Span]"
 _NEW = ("torch.fx.experimental.dynamic_spec.", "shapedsl.")
 
 
-def to_tree(value: Value, spans: Spans) -> Tree:
+def to_tree(value: Value, spans: Spans, label: Function[[str, Span], Tree] | None = None) -> Tree:
     """Returns what a value says as a legacy spec, or as a part of one.
 
     Args:
         value: Without a `Fork` in it.
         spans: Where a node stands.
+        label: What a string says in place of a dim, where it may.
 
     Raises:
         RefusedError: It says nothing that source shows.
@@ -80,21 +81,24 @@ def to_tree(value: Value, spans: Spans) -> Tree:
             return Unsaid(spans(at))
         case Constant(value=int(number)):
             return Pinned(int(number), spans(at))
+        case Constant(value=str(text)) if label is not None:
+            return label(text, spans(at))
         case DimValue():
             return _dim(value, spans)
         case HintValue(kind=kind, low=low, high=high):
             return Hinted(kind, low, high, None, spans(at))
         case Dict(entries=entries):
             return Entries(
-                tuple([(_key(key, made), to_tree(item, spans)) for key, (made, item) in entries.items()]), spans(at)
+                tuple([(_key(key, made), to_tree(item, spans, label)) for key, (made, item) in entries.items()]),
+                spans(at),
             )
         case Sequence(kind=kind, items=items, fields=fields):
-            return Items(kind, tuple([to_tree(item, spans) for item in items]), fields, spans(at))
+            return Items(kind, tuple([to_tree(item, spans, label) for item in items]), fields, spans(at))
         case Unknown():
             raise not_known(value)
         case Fork(options=options):  # beyond what branches are told apart for
             for option in options:
-                to_tree(option, spans)
+                to_tree(option, spans, label)
             raise refuse("too many branches lead to it", at, label="one of several")
         case _:
             raise refuse(f"{described(value)} is no part of a legacy spec", at, label="neither a dim nor a container")

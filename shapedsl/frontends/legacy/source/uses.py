@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from ....diagnostics import Report, Severity
@@ -33,7 +34,7 @@ class Use:
         specs: One for each world.
         reasons: Why it is kept.
         frame: Where it was reached.
-        only_help: What to do where ``only_shapes`` is said.
+        only_help, only_code: What to do where ``only_shapes`` is said, and the code of that remark.
     """
 
     api: str
@@ -49,6 +50,7 @@ class Use:
     reasons: list[Reason] = field(default_factory=list)
     only_shapes: str = ""
     only_help: str = ""
+    only_code: str = "legacy-note"
 
 
 def site_of(uses: list[Use], tree: Tree, report: Report) -> Site:
@@ -80,7 +82,7 @@ def site_of(uses: list[Use], tree: Tree, report: Report) -> Site:
         site.value = Fork([use.value for use in uses if use.value is not None], first.call)
     if site.only_shapes:
         message = f"`{site.api}` {site.only_shapes}: the call stays as it is"
-        report.emit(Severity.NOTE, "legacy-note", message, at=tree.span(first.call.func), help=first.only_help)
+        report.emit(Severity.NOTE, first.only_code, message, at=tree.span(first.call.func), help=first.only_help)
     return site
 
 
@@ -88,7 +90,7 @@ def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
     """Converts what each use says; the site is kept if one cannot be, or if two ask for different texts."""
     seen: list[tuple[Value | None, LegacySpec, Conversion]] = []
     for use in uses:
-        for world, spec in zip(use.worlds or [None] * len(use.specs), use.specs, strict=True):
+        for world, spec in zip_longest(use.worlds, use.specs):  # marks have no world
             if any(spec == known for _, known, _ in seen):
                 continue
             trial = Report()
