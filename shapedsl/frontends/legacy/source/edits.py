@@ -1,0 +1,300 @@
+"""Edit the displays that build a spec where they stand, brackets and keys alone, so that comments and layout survive.
+
+Before::
+
+    shapes = {
+        "a": {0: rows},  # the batch
+        "pair": [{0: rows, 1: Dim.AUTO}, None],
+    }
+
+After::
+
+    shapes = ShapesSpec({
+        "a": TensorSpec([rows, None]),  # the batch
+        "pair": SeqSpec([TensorSpec([rows, ShapeVar("pair_0_1")]), None]),
+    })
+
+What cannot be edited (a merge, a display that another use needs as it is) is written anew where it is used; if that
+cannot be done either, `ImpossibleError` goes up to what it stands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ....ir import (
+    Dim,
+    MappingType,
+    ObjectType,
+    Param,
+    ParamKind,
+    Rest,
+    ScalarType,
+    SequenceType,
+    Static,
+    TensorType,
+    Type,
+    quote,
+)
+from .dims import Dims
+from .displays import Brackets, Part, brackets, parts
+from .draft import Draft, ImpossibleError, Stretch
+from .texts import is_static, key_of, ranked
+from .values import Constant, Dict, DimValue, HintValue, Sequence, Value
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Edits for one site, in one choice of branches."""
+
+    draft: Draft
+    dims: Dims
+
+    # ------------------------------------------------------------------------------------ the spec
+
+    def spec(self, expression: cst.BaseExpression | None, value: Value) -> None:
+        """Turns what a call is given into a ShapesSpec.
+
+        Args:
+            expression: What the call holds; None where it comes in ``**options``.
+            value: What it is.
+
+        Raises:
+            ImpossibleError: It cannot be edited in place.
+            UnsayableError: A ShapesSpec cannot say it.
+        """
+        if expression is not None:
+            self.draft.covered.add(expression)
+        items, around = self._open(value)
+        params = self.dims.table.params
+        function = self.draft.file.plan.need("ShapesSpec")
+        assumed = [self.dims.assumption(each, value.node) for each in self.dims.table.assumptions]
+        tail = f", assumptions=[{', '.join(assumed)}])" if assumed else ")"
+        if isinstance(value, Dict):
+            stretches, paired = around.within(f"{function}(", tail), self._by_name(items, params)
+        else:
+            stretches = around.instead(f"{function}({{", f"}}{tail}")
+            if len(items) > len(params):
+                raise ImpossibleError("it is longer than the signature")
+            paired = list(zip(items, params, strict=False))
+        for part, param in paired:
+            stretches += self._keyed(part, key_of(param))
+        self.draft.edit(value.node, stretches)
+        for part, param in paired:
+            self._param(part, param)
+
+    @staticmethod
+    def _by_name(items: list[Part], params: tuple[Param, ...]) -> list[tuple[Part, Param]]:
+        named = {param.name: param for param in params}
+        if any(part.key not in named for part in items):
+            raise ImpossibleError("it names an argument that `**` collects")
+        return [(part, named[str(part.key)]) for part in items]
+
+    def _keyed(self, part: Part, key: str) -> list[Stretch]:
+        """Returns the edits that give an element its key."""
+        plan = self.draft.file.plan
+        if part.key == key:
+            return []
+        start = plan.outer(part.expression)[0]
+        if part.at is None:
+            return [(start, start, f"{quote(key)}: ")]
+        if part.is_keyword:
+            raise ImpossibleError("its key is a keyword")
+        return [(*plan.outer(part.at), quote(key))]
+
+    def _param(self, part: Part, param: Param) -> None:
+        texts = self.dims.at(part.expression)
+        match param.kind, param.type:
+            case ParamKind.VAR_POSITIONAL, SequenceType() as type_:
+                self._either(part, lambda: self._items(part.value, type_, "[", "]"), lambda: texts.items(type_))
+            case ParamKind.VAR_POSITIONAL, _:
+                self._swap(part, "[]")
+            case ParamKind.VAR_KEYWORD, MappingType(entries=entries):
+                self._either(part, lambda: self._entries(part.value, dict(entries), ""), lambda: texts.entries(entries))
+            case ParamKind.VAR_KEYWORD, _:
+                self._swap(part, "{}")
+            case _, type_:
+                self._value(part, type_)
+
+    # ---------------------------------------------------------------------------------- its values
+
+    def _value(self, part: Part, type_: Type) -> None:
+        """Turns an input's spec, or a part of it, into torch's."""
+        texts = self.dims.at(part.expression)
+        if is_static(type_):
+            is_none = isinstance(part.value, Constant) and part.value.value is None
+            self.draft.covered.add(part.expression)
+            if not is_none:
+                self._swap(part, "None")
+            return
+        need = self.draft.file.plan.need
+        match type_:
+            case ScalarType(size=size) if size is not None:
+                self._slot(part, size)
+            case TensorType(dims=dims):
+                self._either(part, lambda: self._tensor(part.value, ranked(dims)), lambda: texts.type(type_))
+            case SequenceType():
+                self._either(
+                    part,
+                    lambda: self._items(part.value, type_, f"{need('SeqSpec')}([", "])"),
+                    lambda: texts.type(type_),
+                )
+            case MappingType(entries=entries):
+                self._either(
+                    part,
+                    lambda: self._entries(part.value, dict(entries), need("DictSpec")),
+                    lambda: texts.type(type_),
+                )
+            case ObjectType(fields=fields):
+                self._either(part, lambda: self._fields(part.value, fields), lambda: texts.type(type_))
+            case _:
+                texts.type(type_)  # says why not
+
+    def _either(self, part: Part, edit: Callable[[], None], anew: Callable[[], str]) -> None:
+        """Edits a display in place, or else writes it anew where it is used."""
+        self.draft.covered.add(part.expression)
+        mark = self.draft.mark()
+        try:
+            edit()
+        except ImpossibleError:
+            self.draft.reset(mark)
+            self.draft.obsolete[part.value.node] = None
+            self._swap(part, anew())
+
+    def _swap(self, part: Part, text: str) -> None:
+        """Writes another expression in the place of a part."""
+        self.draft.covered.add(part.expression)
+        self.draft.replace(self._target(part), text)
+
+    def _target(self, part: Part) -> cst.CSTNode:
+        """Returns the branch of an expression that made its value; the whole expression where there are none."""
+        import libcst as cst
+
+        node = part.value.node
+        while node is not part.expression:
+            above = self.draft.file.scopes.parent(node)
+            match above:
+                case cst.IfExp(body=body, orelse=orelse) if node in (body, orelse):
+                    node = above
+                case cst.NamedExpr(value=value) if node is value:
+                    node = above
+                case _:
+                    return part.expression
+        return part.value.node
+
+    def _items(self, value: Value, type_: SequenceType, opening: str, closing: str) -> None:
+        items, around = self._open(value)
+        if not isinstance(value, Sequence) or type_.rest is Rest.REPEAT or type_.times is not None:
+            raise ImpossibleError("it is no list")
+        if len(items) != len(type_.items) or around.is_call:
+            raise ImpossibleError("it is another list")
+        self.draft.edit(value.node, around.instead(opening, closing))
+        for part, inner in zip(items, type_.items, strict=True):
+            self._value(part, inner)
+
+    def _entries(self, value: Value, entries: Mapping[str | int, Type], function: str) -> None:
+        items, around = self._open(value)
+        if not isinstance(value, Dict) or any(part.key not in entries for part in items):
+            raise ImpossibleError("it is another dict")
+        self.draft.edit(value.node, around.within(f"{function}(", ")") if function else [])
+        for part in items:
+            self._value(part, entries[part.key])  # type: ignore[index]  # it is one of them
+
+    def _fields(self, value: Value, fields: tuple[tuple[str, Type], ...]) -> None:
+        """Turns a namedtuple, or the list of what a registered object holds, into an ObjectSpec."""
+        items, around = self._open(value)
+        if not isinstance(value, Sequence) or len(items) != len(fields):
+            raise ImpossibleError("it holds something else")
+        types = dict(fields)
+        names = [str(part.key) if part.is_keyword else name for part, (name, _) in zip(items, fields, strict=True)]
+        if set(names) != set(types):
+            raise ImpossibleError("its fields are others")
+        plan = self.draft.file.plan
+        stretches = around.instead(f"{plan.need('ObjectSpec')}({{", "})")
+        for part, name in zip(items, names, strict=True):
+            start = plan.outer(part.expression)[0]
+            begin = start if part.at is None else plan.outer(part.at)[0]
+            stretches.append((begin, start, f"{quote(name)}: "))
+        self.draft.edit(value.node, stretches)
+        for part, name in zip(items, names, strict=True):
+            self._value(part, types[name])
+
+    # ---------------------------------------------------------------------------------- its tensors
+
+    def _tensor(self, value: Value, dims: tuple[Dim, ...]) -> None:
+        items, around = self._open(value)
+        opening, closing = f"{self.draft.file.plan.need('TensorSpec')}([", "])"
+        if isinstance(value, Sequence):
+            if len(items) != len(dims) or around.is_call:
+                raise ImpossibleError("it has another rank")
+            self.draft.edit(value.node, around.instead(opening, closing))
+            for part, dim in zip(items, dims, strict=True):
+                self._slot(part, dim)
+            return
+        axes = [part.key + len(dims) if isinstance(part.key, int) and part.key < 0 else part.key for part in items]
+        if around.is_call or any(not isinstance(axis, int) or not 0 <= axis < len(dims) for axis in axes):
+            raise ImpossibleError("its keys are no axes")
+        numbers = [axis for axis in axes if isinstance(axis, int)]
+        if numbers == sorted(set(numbers)):
+            self.draft.edit(value.node, self._padded(items, numbers, len(dims), around.instead(opening, closing)))
+            for part, axis in zip(items, numbers, strict=True):
+                self._slot(part, dims[axis])
+            return
+        if len(set(numbers)) != len(numbers) or around.has_comment:
+            raise ImpossibleError("its axes are in another order")
+        texts = ["None"] * len(dims)
+        for part, axis in zip(items, numbers, strict=True):
+            self._slot(part, dims[axis])
+            texts[axis] = self.draft.text(part.expression)
+        self.draft.edit(value.node, [(*around.span, f"{opening}{', '.join(texts)}{closing}")])
+
+    def _padded(self, items: list[Part], axes: list[int], rank: int, stretches: list[Stretch]) -> list[Stretch]:
+        """Returns the edits of a dict of axes in order: keys go, and None stands for an axis that is not there."""
+        plan = self.draft.file.plan
+        text = plan.tree.source.text
+        expected = 0
+        for part, axis in zip(items, axes, strict=True):
+            start, end = plan.outer(part.at or part.expression)[0], plan.outer(part.expression)[0]
+            if "#" in text[start:end]:
+                raise ImpossibleError("a comment stands behind a key")
+            stretches.append((start, end, "None, " * (axis - expected)))
+            expected = axis + 1
+        if expected < rank:
+            at = plan.outer(items[-1].expression)[1]
+            stretches.append((at, at, ", None" * (rank - expected)))
+        return stretches
+
+    def _slot(self, part: Part, dim: Dim) -> None:
+        """Turns one dim, or an int."""
+        self.draft.covered.add(part.expression)
+        match part.value:
+            case Constant(value=None):
+                keeps = isinstance(dim, Static)
+            case Constant():
+                keeps = not isinstance(dim, Static)
+            case DimValue() as value:
+                keeps = self.dims.keeps(value)
+            case _:
+                keeps = False
+        if not keeps:
+            self._swap(part, self.dims.at(part.expression).dim(dim))
+
+    def _open(self, value: Value) -> tuple[list[Part], Brackets]:
+        """Returns the parts and the brackets of a display.
+
+        Raises:
+            ImpossibleError: It is none, or something changes it later, or it must stay.
+        """
+        if not isinstance(value, Dict | Sequence) or not value.is_whole or value.steps:
+            raise ImpossibleError("it is built by steps")
+        if value.node in self.draft.file.frozen:
+            raise ImpossibleError("it is used elsewhere", value.node)
+        return parts(value), brackets(self.draft.file.plan, value.node)
+
+
+__all__ = ["Edits"]

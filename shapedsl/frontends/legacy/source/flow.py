@@ -1,0 +1,198 @@
+"""Where the value of an expression goes, by the names it is bound to: whether all of it are converted specs.
+
+A definition may be edited only then. In doubt it may not: it stays, and a new one is written beside it.
+
+Before::
+
+    rows = Dim("rows")
+    export(net, args, dynamic_shapes={"a": {0: rows}})      # covered
+    print(rows)                                             # not: so `rows` stays a Dim
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .draft import File
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+class Flow:
+    """Follows values, after all edits of an attempt are planned."""
+
+    def __init__(self, file: File) -> None:
+        from .dead import Stretches, gone_spans
+
+        self._file = file
+        self._scopes = file.scopes
+        self._gone = Stretches(gone_spans(file.plan))
+        self._seen: dict[cst.CSTNode, bool] = {}
+
+    def is_converted(self, node: cst.CSTNode) -> bool:
+        """Returns whether every use of what ``node`` gives is part of a converted spec, or gone."""
+        if node in self._file.covered:
+            return True
+        if node in self._seen:
+            return self._seen[node]
+        self._seen[node] = True  # a loop adds no use of its own
+        self._seen[node] = found = self._goes(node)
+        return found
+
+    def _goes(self, node: cst.CSTNode) -> bool:
+        import libcst as cst
+
+        above = self._scopes.parent(node)
+        match above:
+            case cst.IfExp(test=test):
+                return node is not test and self.is_converted(above)
+            case cst.BooleanOperation() | cst.BinaryOperation() | cst.UnaryOperation():
+                return self.is_converted(above)
+            case cst.NamedExpr(target=cst.Name() as name):
+                return self.is_converted(above) and self._named([name])
+            case cst.Assign(targets=targets):
+                names = [self._names(target.target) for target in targets]
+                return all(each is not None and self._named(each) for each in names)
+            case cst.AnnAssign(target=cst.Name() as name):
+                return self._named([name])
+            case cst.Element() | cst.DictElement() | cst.StarredElement() | cst.StarredDictElement():
+                return self._part(node, above)
+            case cst.Arg():
+                return self._argument(above)
+            case cst.Return() | cst.Lambda():
+                return self._returned(node, above)
+            case cst.Param(default=default, name=name) if default is node:
+                return self._named([name])
+            case cst.Expr() | cst.Del():
+                return True
+            case _:
+                return self._is_gone(node)
+
+    def _is_gone(self, node: cst.CSTNode) -> bool:
+        return self._gone.holds(self._file.plan.tree.extent(node))
+
+    def _names(self, target: cst.CSTNode) -> list[cst.CSTNode] | None:
+        import libcst as cst
+
+        match target:
+            case cst.Name():
+                return [target]
+            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+                found = [element.value for element in elements if isinstance(element, cst.Element)]
+                return (
+                    list(found) if len(found) == len(elements) and all(isinstance(x, cst.Name) for x in found) else None
+                )
+            case _:
+                return None
+
+    def _named(self, names: Iterable[cst.CSTNode]) -> bool:
+        """Returns whether every use of these names, which are bound here, is converted or gone."""
+        return all(self._used(name) for name in names)
+
+    def _used(self, name: cst.CSTNode) -> bool:
+        import libcst as cst
+
+        scope = self._scopes.scope(name)
+        if scope is None or not isinstance(name, cst.Name):
+            return False
+        if scope is self._scopes.top and name.value in self._scopes.exported:
+            return False
+        for binding in scope[name.value]:
+            for access in binding.references:
+                node = access.node
+                if node is name or self._is_gone(node):
+                    continue
+                if not isinstance(node, cst.Name) or not self.is_converted(node):
+                    return False
+        return True
+
+    def _part(self, node: cst.CSTNode, element: cst.CSTNode) -> bool:
+        """Returns where an element of a display goes that no spec shows: to the names of an unpacking, or with it."""
+        import libcst as cst
+
+        if self._is_gone(node):
+            return True
+        display = self._scopes.parent(element)
+        match element, display:
+            case cst.DictElement(key=cst.SimpleString(value=key)), cst.Dict() if key[1:-1] == "dynamic_shapes":
+                return display in self._file.covered  # `**options`
+            case cst.Element(), cst.Tuple(elements=elements):
+                assign = self._scopes.parent(display)
+                if not isinstance(assign, cst.Assign):
+                    return False
+                at = list(elements).index(element)
+                for target in assign.targets:
+                    names = self._names(target.target)
+                    if names is None or len(names) != len(elements):
+                        return False
+                    if not self._named([names[at]]):
+                        return False
+                return True
+        return False
+
+    def _argument(self, arg: cst.Arg) -> bool:
+        """Returns where an argument goes: into the parameter of a function that the file defines."""
+        import libcst as cst
+
+        call = self._scopes.parent(arg)
+        if self._is_gone(arg.value):
+            return True
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or arg.star:
+            return False
+        scope = self._scopes.scope(call.func)
+        bindings = list(scope[call.func.value]) if scope is not None else []
+        function = getattr(bindings[0], "node", None) if len(bindings) == 1 else None
+        if not isinstance(function, cst.FunctionDef):
+            return False
+        params = [*function.params.posonly_params, *function.params.params]
+        if arg.keyword is not None:
+            wanted = arg.keyword.value
+            named = [each for each in (*params, *function.params.kwonly_params) if each.name.value == wanted]
+        else:
+            named = params[call.args.index(arg) :][:1]
+        return len(named) == 1 and self._named([named[0].name])
+
+    def _returned(self, node: cst.CSTNode, above: cst.CSTNode) -> bool:
+        """Returns where the result of a function goes: to its calls."""
+        import libcst as cst
+
+        if isinstance(above, cst.Lambda):
+            return above.body is node and self._called(above)
+        for each in self._scopes.above(above):
+            if isinstance(each, cst.FunctionDef):
+                scope = self._scopes.scope(each)
+                bindings = [b for b in scope[each.name.value] if getattr(b, "node", None) is each] if scope else []
+                if not bindings or each.decorators or each.asynchronous is not None:
+                    return False
+                return all(self._is_call(access.node) for binding in bindings for access in binding.references)
+            if isinstance(each, cst.Lambda):
+                return False
+        return False
+
+    def _called(self, function: cst.Lambda) -> bool:
+        """Returns whether a lambda is bound to one name, and that is only called."""
+        import libcst as cst
+
+        above = self._scopes.parent(function)
+        match above:
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name) as target)]):
+                scope = self._scopes.scope(target)
+                if scope is None:
+                    return False
+                return all(self._is_call(access.node) for each in scope[name] for access in each.references)
+            case cst.Call(func=func) if func is function:
+                return self.is_converted(above)
+        return False
+
+    def _is_call(self, node: cst.CSTNode) -> bool:
+        import libcst as cst
+
+        if self._is_gone(node):
+            return True
+        above = self._scopes.parent(node)
+        return isinstance(above, cst.Call) and above.func is node and self.is_converted(above)
+
+
+__all__ = ["Flow"]

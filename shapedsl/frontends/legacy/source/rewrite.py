@@ -1,0 +1,216 @@
+"""Write converted specs back into the file that held the legacy ones.
+
+A site is edited where its spec stands, if every other use of what is edited is converted too; else its spec is
+written anew at the call, and what built it is deleted if nothing else needs it. What neither way can do is kept.
+An attempt that finds a use it did not know of is made again without the edit, so the result is the largest one.
+
+Before::
+
+    rows = Dim("rows", min=1, max=64)
+    ep = export(Scale(), args, dynamic_shapes={"a": {0: rows}, "w": {0: rows}})
+
+After::
+
+    rows = ShapeVar("rows", min=1, max=64)
+    ep = export(Scale(), args, dynamic_shapes=ShapesSpec({"a": TensorSpec([rows, None]), "w": TensorSpec([rows])}))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING, Final, Literal
+
+from ....diagnostics import Report, Source
+from ....ir import Signature
+from ...stubs.tree import Tree, parse
+from .dead import sweep
+from .dims import Dims, parts_of
+from .draft import Draft, File, ImpossibleError
+from .edits import Edits
+from .flow import Flow
+from .imports import known, settle
+from .places import Places
+from .plan import Plan
+from .scopes import scopes_of
+from .sites import Site
+from .texts import UnsayableError
+from .values import Collection, Constant, Dict, Fork, Sequence, Value
+from .variables import Table, table
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+_MOST: Final = 30  # attempts; each leaves at least one more node as it is
+
+
+def rewrite(tree: Tree, sites: Several[Site], style: Literal["torch", "shapedsl"], report: Report) -> str | None:
+    """Returns what the file becomes; None if it stays as it is.
+
+    Args:
+        tree: The file.
+        sites: What was found in it. Those that cannot be rewritten become kept ones.
+        style: What takes a spec's place.
+        report: Receives ``legacy-flow`` and ``unknown-rank`` for those.
+    """
+    frozen: set[cst.CSTNode] = set()
+    for _ in range(_MOST):
+        open_ = [site for site in sites if site.conversions and not site.kept and not site.only_shapes]
+        if not open_:
+            return None
+        plan = Plan(tree, known(tree))
+        scopes = scopes_of(tree)
+        file = File(plan, scopes, Places(scopes), frozenset(frozen))
+        failed = [site for site in open_ if not _write(file, site, style, report)]
+        sweep(plan)
+        flow = Flow(file)
+        bad = [node for node in file.done if not flow.is_converted(node)]
+        if bad:
+            frozen |= set(bad)
+        elif not failed:
+            return _finished(plan, open_, report)
+    for site in sites:
+        if site.conversions and not site.kept and not site.only_shapes:
+            _keep(tree, site, UnsayableError("its definitions have too many uses that stay"), report)
+    return None
+
+
+def _finished(plan: Plan, sites: Several[Site], report: Report) -> str | None:
+    settle(plan)
+    source = plan.tree.source
+    text = plan.apply()
+    if parse(Source(source.name, text), Report()) is None:
+        for site in sites:
+            _keep(plan.tree, site, UnsayableError("the result would be no Python"), report)
+        return None
+    return text if text != source.text else None
+
+
+def _keep(tree: Tree, site: Site, error: UnsayableError, report: Report) -> None:
+    report.error(
+        error.code,
+        f"{error.reason}, so the call stays as it is",
+        at=tree.span(site.argument or site.call),
+        help=["write the sizes as a tuple, one for each dim"] if error.code == "unknown-rank" else [],
+    )
+    site.kept.append(error.reason)
+    site.conversions = []
+
+
+def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: Report) -> bool:
+    """Plans the edits of one site; returns whether it could be, and else keeps it."""
+    try:
+        if style == "shapedsl":
+            from .shapedsl_style import write_site
+
+            if not write_site(file.plan, site, site.conversions[0]):
+                raise UnsayableError("its spec cannot be written in this style")
+        else:
+            tables = [_table(conversion.signature) for conversion in site.conversions]
+            if not _edited(file, site, tables):
+                _anew(file, site, tables)
+    except UnsayableError as error:
+        _keep(file.plan.tree, site, error, report)
+        return False
+    for node in site.stale:
+        file.plan.delete(node)
+    keyword = site.argument.keyword if site.argument is not None else None
+    if keyword is not None and keyword.value != site.keyword:
+        file.plan.edit(*file.plan.tree.extent(keyword), site.keyword)
+    return True
+
+
+def _table(signature: Signature) -> Table:
+    found = table(signature)
+    if found is None:
+        raise UnsayableError("torch has no spec for one of its sizes")
+    return found
+
+
+def _edited(file: File, site: Site, tables: Several[Table]) -> bool:
+    """Edits the displays of a spec where they stand; returns whether that can be done."""
+    if site.argument is None or len(site.worlds) != len(tables):
+        return False
+    expression = None if site.argument.star else site.argument.value
+    draft = Draft(file)
+    try:
+        for world, found in zip(site.worlds, tables, strict=True):
+            Edits(draft, Dims(draft, found, world, site.call)).spec(expression, world)
+    except ImpossibleError:
+        return False
+    draft.commit()
+    return True
+
+
+def _anew(file: File, site: Site, tables: Several[Table]) -> None:
+    """Writes a spec at the call.
+
+    Raises:
+        UnsayableError: It cannot be: there are several.
+    """
+    if site.argument is not None and site.argument.star:
+        raise UnsayableError("the spec is among the arguments that `**` unpacks")
+    if site.value is not None and _may_be_none(site.value):
+        raise UnsayableError("whether there is a spec depends on a branch")
+    plan = file.plan
+    draft = Draft(file)
+    texts: dict[str, None] = {}
+    for at, found in enumerate(tables):
+        world = site.worlds[at] if at < len(site.worlds) else None
+        dims = Dims(draft, found, world, site.call)
+        try:
+            texts[_spec(file, site, dims)] = None
+        except ImpossibleError as error:
+            raise UnsayableError(str(error)) from None
+    if len(texts) != 1:
+        raise UnsayableError("the spec depends on a branch, and what it is built of is used elsewhere too")
+    (text,) = texts
+    if site.argument is None:
+        _add(plan, site, f"{site.keyword}={text}")
+    else:
+        draft.replace(site.argument.value, text)
+        draft.covered.add(site.argument.value)
+    for value in parts_of(site.value) if site.value is not None else ():
+        if isinstance(value, Dict | Sequence | Collection):
+            draft.obsolete[value.node] = None
+        for step in getattr(value, "steps", ()):
+            draft.obsolete[step] = None
+        if isinstance(value, Collection):
+            for _, _, statement in value.entries:
+                draft.obsolete[statement] = None
+    draft.commit()
+
+
+def _spec(file: File, site: Site, dims: Dims) -> str:
+    plan = file.plan
+    text = plan.tree.source.text
+    node = site.argument or site.call
+    at = plan.tree.extent(node)[0]
+    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    line = text[start:at]
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    column = at - start + len(f"{site.keyword}=")
+    return dims.at(site.call).spec(dims.table, indent=indent, column=column, newline=plan.newline)
+
+
+def _add(plan: Plan, site: Site, text: str) -> None:
+    """Writes one more argument into a call."""
+    stays = [arg for arg in site.call.args if arg not in site.stale]
+    if stays:
+        at = plan.outer(stays[-1].value)[1]
+        plan.edit(at, at, f", {text}")
+    else:
+        at = plan.tree.source.text.index("(", plan.outer(site.call.func)[1]) + 1
+        plan.edit(at, at, text)
+
+
+def _may_be_none(value: Value) -> bool:
+    match value:
+        case Constant(value=None):
+            return True
+        case Fork(options=options):
+            return any(map(_may_be_none, options))
+        case _:
+            return False
+
+
+__all__ = ["rewrite"]
