@@ -99,12 +99,10 @@ def _keep(tree: Tree, site: Site, error: UnsayableError, report: Report) -> None
 def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: Report) -> bool:
     """Plans the edits of one site; returns whether it could be, and else keeps it."""
     try:
-        if style == "shapedsl":
-            from .shapedsl_style import write_site
+        from .shapedsl_style import write_site
 
-            if not write_site(file.plan, site, site.conversions[0]):
-                raise UnsayableError("its spec cannot be written in this style")
-        else:
+        is_ours = style == "shapedsl" and write_site(file.plan, site)  # what it has no way to write is torch's
+        if not is_ours:
             tables = [_table(conversion.signature) for conversion in site.conversions]
             if not _edited(file, site, tables):
                 _anew(file, site, tables)
