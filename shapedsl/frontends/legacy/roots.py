@@ -184,7 +184,7 @@ class Root:
                 "and are now rejected"
             )
             made.append(stricter(message, places, span=first.span))
-        if unchecked and low and least > 0:
+        if unchecked and least > 0:
             message = f"sizes below {least} ran for `{text}`, and are now rejected"
             made.append(stricter(message, places, span=first.span))
         return made
