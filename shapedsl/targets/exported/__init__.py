@@ -119,8 +119,8 @@ class _Reader:
         self.guards: list[str] = list(getattr(program, "_guards_code", None) or ())
         self.shape_env = _shape_env(program)
         sources = [source.name for known in _sources(self.shape_env).values() for source in known]
-        self.layout = Layout(arguments(program, (*self.guards, *sources), signature))
         self.values = _values(program)
+        self.layout = Layout(arguments(program, (*self.guards, *sources), signature), self.values)
         self.slots: list[Slot] = []
         for _ in self.layout.params(self._collect):
             pass

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -132,8 +132,13 @@ class Layout:
             the flat inputs in it.
     """
 
-    def __init__(self, arguments: Iterable[Argument]) -> None:
+    def __init__(self, arguments: Iterable[Argument], values: Sequence[Any]) -> None:
+        """Args:
+        arguments: From `arguments`.
+        values: The flat inputs; objects are made of them, in order to see their attributes.
+        """
         self._arguments = tuple(arguments)
+        self._values = values
         self.opaque: dict[str, tuple[str, range]] = {}
 
     def params(self, leaf: Callable[[Path, int], Type]) -> Iterator[Param]:
@@ -166,7 +171,7 @@ class Layout:
         elif kind in (list, tuple) or kind.__name__ in _SEQUENCES:
             steps = [Item(index) for index in range(spec.num_children)]
         else:
-            steps = _attributes(spec)
+            steps = _attributes(spec, self._values[at : at + spec.num_leaves])
         if steps is None:
             self.opaque[str(path)] = (_class_name(spec), range(at, at + spec.num_leaves))
             return AnyType()
@@ -196,14 +201,14 @@ def _class_name(spec: Any) -> str:
     return kind.__name__
 
 
-def _attributes(spec: Any) -> list[Item | Attribute] | None:
+def _attributes(spec: Any, values: Sequence[Any]) -> list[Item | Attribute] | None:
     """Returns the attributes that hold the children of an object, or None where its registration does not say."""
     from torch.utils import _pytree as pytree
 
     if isinstance(spec.context, type) and hasattr(spec.context, "_fields"):  # a namedtuple
         return [Attribute(name) for name in spec.context._fields]
     try:
-        whole = pytree.tree_unflatten([object()] * spec.num_leaves, spec)
+        whole = pytree.tree_unflatten(list(values), spec)
         keyed, _ = cast("Any", pytree.SUPPORTED_NODES[spec.type]).flatten_with_keys_fn(whole)
     except Exception:  # a class may refuse what it is made of, and a registration may have no keys
         return None
