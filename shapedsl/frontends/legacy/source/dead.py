@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 # Where these are called, a name may be read that nobody spells.
 _REFLECTION: Final = frozenset(("globals", "locals", "vars", "eval", "exec"))
 
+_NAME: Final = re.compile(r"(?<![\w.])[^\W\d]\w*")
+# A string that holds no code: one without an `f`.
+_STRING: Final = re.compile(
+    r"""(?<!\w)[rRbBuU]{0,2}(?:\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""",
+    re.DOTALL,
+)
+
 
 class Stretches:
     """Stretches of a text: whether a place lies in one of them, found by bisection."""
@@ -63,7 +70,7 @@ def gone_spans(plan: Plan) -> list[tuple[int, int]]:
 
 def kept_words(plan: Plan, scopes: Scopes) -> frozenset[str]:
     """Returns names that are used beyond what the file reads: in what is added, and what ``__all__`` exports."""
-    added = {word for text in plan.written() for word in re.findall(r"\w+", text)}
+    added = {word for text in plan.written() for word in _NAME.findall(_STRING.sub("", text))}
     return frozenset(added | scopes.exported)
 
 
