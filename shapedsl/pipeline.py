@@ -198,6 +198,13 @@ def decode_python(name: str, raw: bytes, report: Report) -> Source | None:
     return decode_source(name, raw, report)
 
 
+def is_python(source: Source, report: Report) -> bool:
+    """Whether a text is Python of any version; ``report`` receives ``syntax-error`` if not."""
+    from .frontends.stubs.tree import is_python as is_parsed
+
+    return is_parsed(source, report)
+
+
 def encode_python(text: str, raw: bytes) -> bytes:
     """Text → bytes, as the Python file that ``raw`` holds was encoded; raises UnicodeEncodeError where that cannot be."""
     from .frontends.stubs.reading import encode

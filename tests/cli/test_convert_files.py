@@ -232,3 +232,35 @@ def test_a_spec_that_somebody_wrote_is_not_overwritten(text: str) -> None:
 def test_reading_a_read_only_source_is_allowed() -> None:
     write("net.py").chmod(0o444)
     assert done("net.py", target="shapes").change is not None
+
+
+# ------------------------------------------------------------------------------- files that the user names
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        pytest.param(b"def f(:\n", "syntax-error", id="no Python"),
+        pytest.param(b"print 'hello'\n", "syntax-error", id="Python 2"),
+        pytest.param(b"x = '\xff'\n", "invalid-utf8", id="no UTF-8"),
+        pytest.param(b"x = 1\0\n", "syntax-error", id="a NUL"),
+    ],
+)
+def test_what_is_no_python_is_told_to_who_names_it(raw: bytes, code: str) -> None:
+    write("a.py", raw)
+    outcome = done("a.py")
+    assert (codes(outcome), outcome.skipped) == ([code], True)
+    assert done("a.py", named=False) == Outcome("a.py")  # in a folder, it is not even parsed
+
+
+def test_python_of_any_version_is_python() -> None:
+    for text in ("type A[T] = int\n", "match x:\n    case 1: pass\n", "def f[T](x: T) -> T: return x\n", "x = 'é'\n"):
+        write("a.py", text)
+        assert done("a.py") == Outcome("a.py")
+
+
+def test_names_with_spaces_in_a_diff() -> None:
+    write("my net.py")
+    change = done("my net.py").change
+    assert change is not None
+    assert change.diff[:2] == ("--- my net.py\t", "+++ my net.py\t")

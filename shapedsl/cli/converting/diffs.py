@@ -31,7 +31,8 @@ def unified(name: str, before: str | None, after: str) -> tuple[str, ...]:
     for each, open_ended in zip(rows, ends, strict=True):
         if open_ended:
             each[-1] = each[-1][:-1]
-    for line in unified_diff(rows[0], rows[1], "/dev/null" if before is None else name, name):
+    shown = f"{name}\t" if " " in name else name  # else a reader takes what is behind the space for a date
+    for line in unified_diff(rows[0], rows[1], "/dev/null" if before is None else shown, shown):
         lines.append(line.removesuffix("\n"))
         if not line.endswith("\n"):
             lines.append("\\ No newline at end of file")

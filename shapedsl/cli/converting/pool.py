@@ -11,7 +11,7 @@ import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -96,7 +96,8 @@ class _Crew:
     def _start(self) -> None:
         ours, theirs = self.context.Pipe()
         process = self.context.Process(target=_serve, args=(theirs,), daemon=True)
-        process.start()
+        with _deaf():
+            process.start()
         theirs.close()
         worker = _Worker(process, ours)
         self.workers.append(worker)
@@ -135,6 +136,19 @@ class _Crew:
             self.batches.extendleft([at] for at in reversed(worker.batch))
         if self.batches:
             self._start()
+
+
+@contextmanager
+def _deaf() -> Generator[None, None, None]:
+    """Blocks Ctrl-C, so that a process which is started never hears it; the terminal tells the whole group."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(code: int | None) -> str:

@@ -56,13 +56,24 @@ class Task:
 
 
 def convert_file(task: Task) -> Outcome:
-    """Returns what becomes of a file; whatever is wrong with it, this is an answer."""
+    """Returns what becomes of a file; whatever is wrong with it, or with us, this is an answer."""
+    try:
+        return _outcome(task)
+    except Exception as error:  # one file must not end a run over a thousand
+        report = Report()
+        crashed(task.name, _told(error), report)
+        return Outcome(task.name, diagnostics=report.diagnostics, skipped=True)
+
+
+def _outcome(task: Task) -> Outcome:
     report = Report()
     skipped = Outcome(task.name, skipped=True)
     raw = _read(task, report)
     if raw is None:
         return replace(skipped, diagnostics=report.diagnostics, skipped=len(report) > 0)
     if not pipeline.may_use_legacy_specs(raw):
+        if task.named and not _is_python(task, raw, report):  # who names a file wants to hear of it
+            return replace(skipped, diagnostics=report.diagnostics)
         return Outcome(task.name)
     reason = _reason_to_skip(task, raw)
     if reason:
@@ -87,8 +98,8 @@ def convert_bytes(task: Task, raw: bytes, report: Report) -> FileResult | None:
     convert = task.convert or pipeline.convert_source
     try:
         result = convert(source, report, style=task.style, target=task.target)
-    except Exception as error:  # a fault of ours must not end a run over a thousand files
-        crashed(task.name, f"{type(error).__name__}: {error}".partition("\n")[0][:200], report)
+    except Exception as error:
+        crashed(task.name, _told(error), report)
         return None
     given_up = not result.sites and any(d.code in ("syntax-error", "input-too-large", "missing-extra") for d in report)
     return None if given_up else result
@@ -105,6 +116,17 @@ def crashed(name: str, what: str, report: Report) -> None:
     report.error(
         "skipped-file", f"converting `{name}` failed; it is left alone", note=what, help="this is a fault of shapedsl"
     )
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+
+
+def _is_python(task: Task, raw: bytes, report: Report) -> bool:
+    if len(raw) > _MOST or not task.name.endswith(".py"):
+        return True
+    source = pipeline.decode_python(task.name, raw, report)
+    return source is not None and pipeline.is_python(source, report)
 
 
 def _read(task: Task, report: Report) -> bytes | None:

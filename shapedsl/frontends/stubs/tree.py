@@ -130,6 +130,11 @@ def parse(source: Source, report: Report) -> Tree | None:
     return None
 
 
+def is_python(source: Source, report: Report) -> bool:
+    """Returns whether a text is Python, of any version; ``report`` receives what `parse` finds if it is not."""
+    return _fault(source.text) is None or parse(source, report) is not None  # which is slower, and takes newer syntax
+
+
 def _fault(text: str) -> tuple[int, str] | None:
     """Returns where Python's own parser stops, which tells more precisely, and what it says; None if it does not."""
     if "\0" in text:
@@ -201,4 +206,4 @@ def _reason(nesting: Nesting) -> tuple[str, int] | None:
     return None
 
 
-__all__ = ["NoExpressionError", "Tree", "parse", "parse_expression"]
+__all__ = ["NoExpressionError", "Tree", "is_python", "parse", "parse_expression"]
