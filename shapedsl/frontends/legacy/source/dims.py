@@ -58,12 +58,13 @@ class Dims:
 
     Attributes:
         table: What they are.
+        call: Of the site.
     """
 
     def __init__(self, draft: Draft, table: Table, world: Value | None, call: cst.CSTNode) -> None:
         self.table = table
         self._draft = draft
-        self._call = call
+        self.call = call
         self._places = draft.file.places
         self._roots: dict[str, dict[cst.CSTNode, DimValue]] = {}
         nodes: list[cst.CSTNode] = []
@@ -98,7 +99,7 @@ class Dims:
         roots = self._roots.get(value.name, {})
         if needed is None or len(roots) != 1:
             return False
-        if self._times[value.name] > 1 and self._places.is_repeated(value.root, self._call):
+        if self._times[value.name] > 1 and self._places.is_repeated(value.root, self.call):
             return False
         return self._become(value.root, needed)
 
@@ -121,7 +122,7 @@ class Dims:
                 return self._draft.define(needed, statement, text, f"{name}_var")
         if self._times[name] == 1:
             return text
-        statement = self._above or self._places.statement(self._call)
+        statement = self._above or self._places.statement(self.call)
         if statement is None or not self._places.is_above(statement, node):
             raise ImpossibleError("no definition is seen by all of its uses")
         return self._draft.define(needed, statement, text, name)
@@ -169,19 +170,20 @@ class Dims:
         stretches: list[Stretch] = [(*plan.outer(root.func), plan.need(needed.class_name))]
         at = 0
         for index, arg in enumerate(root.args):
-            start, end = plan.tree.extent(arg)
+            end = plan.outer(arg.value)[1]
             keyword = arg.keyword.value if arg.keyword is not None else "name" if index == 0 else ""
             if arg.star or keyword not in ("name", "min", "max"):
                 return self._anew(root, needed)
             if keyword != "name":
                 bound = wanted.pop(keyword)
                 text = plan.tree.source.text[slice(*plan.outer(arg.value))]
-                if bound is None and text != "0":
-                    stretches.append((at, end, "")) if at else None
+                if bound is None and text != "0" and at:
+                    stretches.append((at, end, ""))
                 elif bound is not None and bound != as_said[keyword]:
                     stretches.append((*plan.outer(arg.value), str(bound)))
             at = end
-        if not at or root.args[0].keyword is not None and root.args[0].keyword.value != "name":
+        first = root.args[0].keyword if root.args else None
+        if not at or (first is not None and first.value != "name"):
             return self._anew(root, needed)
         added = "".join(f", {name}={bound}" for name, bound in wanted.items() if bound is not None)
         return [*stretches, (at, at, added)] if added else stretches

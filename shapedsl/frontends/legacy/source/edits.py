@@ -42,7 +42,7 @@ from .dims import Dims
 from .displays import Brackets, Part, brackets, parts
 from .draft import Draft, ImpossibleError, Stretch
 from .texts import is_static, key_of, ranked
-from .values import Constant, Dict, DimValue, HintValue, Sequence, Value
+from .values import Constant, Dict, DimValue, Sequence, Value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -88,6 +88,25 @@ class Edits:
         for part, param in paired:
             self._param(part, param)
 
+    def leaves(self, value: Value) -> str:
+        """Edits what a dict holds, however that is built, and leaves the dict; returns what follows it in a ShapesSpec.
+
+        Raises:
+            ImpossibleError: Something it holds cannot be edited in place.
+            UnsayableError: A ShapesSpec cannot say it.
+        """
+        if not isinstance(value, Dict):
+            raise ImpossibleError("it is no dict")
+        held = [Part(key, None, False, item.node, item) for key, (_, item) in value.entries.items()]  # type: ignore[arg-type]
+        for part, param in self._by_name(held, self.dims.table.params):
+            if key_of(param) != param.name:
+                raise ImpossibleError("its key would be another")
+            if not (isinstance(part.value, Constant) and part.value.value is None):
+                self._value(part, param.type)
+                self.draft.covered.discard(part.expression)  # where it goes from there is looked at
+        assumed = [self.dims.assumption(each, self.dims.call) for each in self.dims.table.assumptions]
+        return f", assumptions=[{', '.join(assumed)}]" if assumed else ""
+
     @staticmethod
     def _by_name(items: list[Part], params: tuple[Param, ...]) -> list[tuple[Part, Param]]:
         named = {param.name: param for param in params}
@@ -110,8 +129,8 @@ class Edits:
     def _param(self, part: Part, param: Param) -> None:
         texts = self.dims.at(part.expression)
         match param.kind, param.type:
-            case ParamKind.VAR_POSITIONAL, SequenceType() as type_:
-                self._either(part, lambda: self._items(part.value, type_, "[", "]"), lambda: texts.items(type_))
+            case ParamKind.VAR_POSITIONAL, SequenceType() as items:
+                self._either(part, lambda: self._items(part.value, items, "[", "]"), lambda: texts.items(items))
             case ParamKind.VAR_POSITIONAL, _:
                 self._swap(part, "[]")
             case ParamKind.VAR_KEYWORD, MappingType(entries=entries):

@@ -12,12 +12,14 @@ Before::
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .draft import File
 
 if TYPE_CHECKING:
     import libcst as cst
+
+_STORES: Final = frozenset(("update", "setdefault", "append", "extend", "insert", "pop"))  # methods that give nothing
 
 
 class Flow:
@@ -29,46 +31,70 @@ class Flow:
         self._file = file
         self._scopes = file.scopes
         self._gone = Stretches(gone_spans(file.plan))
-        self._seen: dict[cst.CSTNode, bool] = {}
+        self._seen: dict[tuple[cst.CSTNode, bool], bool] = {}
 
-    def is_converted(self, node: cst.CSTNode) -> bool:
-        """Returns whether every use of what ``node`` gives is part of a converted spec, or gone."""
+    def is_converted(self, node: cst.CSTNode, *, holds: bool = False) -> bool:
+        """Returns whether every use of what ``node`` gives is part of a converted spec, or gone.
+
+        Args:
+            node: An expression.
+            holds: Whether it is asked of what ``node`` holds: then what only stores into it is no use.
+        """
         if node in self._file.covered:
             return True
-        if node in self._seen:
-            return self._seen[node]
-        self._seen[node] = True  # a loop adds no use of its own
-        self._seen[node] = found = self._goes(node)
-        return found
+        key = node, holds
+        if key not in self._seen:
+            self._seen[key] = True  # a loop adds no use of its own
+            self._seen[key] = self._goes(node, holds)
+        return self._seen[key]
 
-    def _goes(self, node: cst.CSTNode) -> bool:
+    def _goes(self, node: cst.CSTNode, holds: bool) -> bool:
         import libcst as cst
 
         above = self._scopes.parent(node)
         match above:
             case cst.IfExp(test=test):
-                return node is not test and self.is_converted(above)
+                return holds if node is test else self.is_converted(above, holds=holds)
             case cst.BooleanOperation() | cst.BinaryOperation() | cst.UnaryOperation():
-                return self.is_converted(above)
+                return self.is_converted(above, holds=holds)
             case cst.NamedExpr(target=cst.Name() as name):
-                return self.is_converted(above) and self._named([name])
+                return self.is_converted(above, holds=holds) and self._named([name], holds)
             case cst.Assign(targets=targets):
-                names = [self._names(target.target) for target in targets]
-                return all(each is not None and self._named(each) for each in names)
-            case cst.AnnAssign(target=cst.Name() as name):
-                return self._named([name])
+                return all(self._assigned(target.target, holds) for target in targets)
+            case cst.AnnAssign(target=target):
+                return self._assigned(target, holds)
             case cst.Element() | cst.DictElement() | cst.StarredElement() | cst.StarredDictElement():
                 return self._part(node, above)
             case cst.Arg():
-                return self._argument(above)
+                return self._argument(above, holds)
             case cst.Return() | cst.Lambda():
-                return self._returned(node, above)
+                return self._returned(node, above, holds)
             case cst.Param(default=default, name=name) if default is node:
-                return self._named([name])
+                return self._named([name], holds)
             case cst.Expr() | cst.Del():
                 return True
+            case cst.If(test=test) | cst.Comparison(left=test) if test is node:
+                return holds  # whether there is something in it, or it is None
+            case cst.Subscript(value=value) if value is node and holds:
+                return isinstance(self._scopes.parent(above), cst.AssignTarget | cst.Del)
+            case cst.Attribute(value=value, attr=cst.Name(value=name)) if value is node and holds:
+                call = self._scopes.parent(above)
+                if not isinstance(call, cst.Call) or call.func is not above:
+                    return False
+                if name == "copy":
+                    return self.is_converted(call, holds=True)
+                return name in _STORES and isinstance(self._scopes.parent(call), cst.Expr)
             case _:
                 return self._is_gone(node)
+
+    def _assigned(self, target: cst.CSTNode, holds: bool) -> bool:
+        """Returns where it goes from a name or a subscript that it is assigned to."""
+        import libcst as cst
+
+        if isinstance(target, cst.Subscript):
+            return isinstance(target.value, cst.Name) and self._used(target.value, True)
+        names = self._names(target)
+        return names is not None and self._named(names, holds)
 
     def _is_gone(self, node: cst.CSTNode) -> bool:
         return self._gone.holds(self._file.plan.tree.extent(node))
@@ -87,11 +113,11 @@ class Flow:
             case _:
                 return None
 
-    def _named(self, names: Iterable[cst.CSTNode]) -> bool:
+    def _named(self, names: Iterable[cst.CSTNode], holds: bool = False) -> bool:
         """Returns whether every use of these names, which are bound here, is converted or gone."""
-        return all(self._used(name) for name in names)
+        return all(self._used(name, holds) for name in names)
 
-    def _used(self, name: cst.CSTNode) -> bool:
+    def _used(self, name: cst.CSTNode, holds: bool) -> bool:
         import libcst as cst
 
         scope = self._scopes.scope(name)
@@ -104,7 +130,7 @@ class Flow:
                 node = access.node
                 if node is name or self._is_gone(node):
                     continue
-                if not isinstance(node, cst.Name) or not self.is_converted(node):
+                if not isinstance(node, cst.Name) or not self.is_converted(node, holds=holds):
                     return False
         return True
 
@@ -120,26 +146,28 @@ class Flow:
                 return display in self._file.covered  # `**options`
             case cst.Element(), cst.Tuple(elements=elements):
                 assign = self._scopes.parent(display)
-                if not isinstance(assign, cst.Assign):
-                    return False
-                at = list(elements).index(element)
-                for target in assign.targets:
-                    names = self._names(target.target)
-                    if names is None or len(names) != len(elements):
-                        return False
-                    if not self._named([names[at]]):
-                        return False
-                return True
-        return False
+                if isinstance(assign, cst.Assign):
+                    at = list(elements).index(element)
+                    unpacked = [self._names(target.target) for target in assign.targets]
+                    if all(names is not None and len(names) == len(elements) for names in unpacked):
+                        return self._named([names[at] for names in unpacked if names is not None])
+        return display is not None and self.is_converted(display, holds=True)
 
-    def _argument(self, arg: cst.Arg) -> bool:
+    def _argument(self, arg: cst.Arg, holds: bool) -> bool:
         """Returns where an argument goes: into the parameter of a function that the file defines."""
         import libcst as cst
 
         call = self._scopes.parent(arg)
         if self._is_gone(arg.value):
             return True
-        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or arg.star:
+        if not isinstance(call, cst.Call):
+            return False
+        match call.func:
+            case cst.Name(value="dict" | "list" | "tuple"):
+                return self.is_converted(call, holds=True)
+            case cst.Attribute(value=cst.Name() as name, attr=cst.Name(value=method)) if method in _STORES:
+                return self._used(name, True)
+        if not isinstance(call.func, cst.Name) or arg.star:
             return False
         scope = self._scopes.scope(call.func)
         bindings = list(scope[call.func.value]) if scope is not None else []
@@ -152,26 +180,26 @@ class Flow:
             named = [each for each in (*params, *function.params.kwonly_params) if each.name.value == wanted]
         else:
             named = params[call.args.index(arg) :][:1]
-        return len(named) == 1 and self._named([named[0].name])
+        return len(named) == 1 and self._named([named[0].name], holds)
 
-    def _returned(self, node: cst.CSTNode, above: cst.CSTNode) -> bool:
+    def _returned(self, node: cst.CSTNode, above: cst.CSTNode, holds: bool) -> bool:
         """Returns where the result of a function goes: to its calls."""
         import libcst as cst
 
         if isinstance(above, cst.Lambda):
-            return above.body is node and self._called(above)
+            return above.body is node and self._called(above, holds)
         for each in self._scopes.above(above):
             if isinstance(each, cst.FunctionDef):
                 scope = self._scopes.scope(each)
                 bindings = [b for b in scope[each.name.value] if getattr(b, "node", None) is each] if scope else []
                 if not bindings or each.decorators or each.asynchronous is not None:
                     return False
-                return all(self._is_call(access.node) for binding in bindings for access in binding.references)
+                return all(self._is_call(access.node, holds) for binding in bindings for access in binding.references)
             if isinstance(each, cst.Lambda):
                 return False
         return False
 
-    def _called(self, function: cst.Lambda) -> bool:
+    def _called(self, function: cst.Lambda, holds: bool) -> bool:
         """Returns whether a lambda is bound to one name, and that is only called."""
         import libcst as cst
 
@@ -181,18 +209,18 @@ class Flow:
                 scope = self._scopes.scope(target)
                 if scope is None:
                     return False
-                return all(self._is_call(access.node) for each in scope[name] for access in each.references)
+                return all(self._is_call(access.node, holds) for each in scope[name] for access in each.references)
             case cst.Call(func=func) if func is function:
-                return self.is_converted(above)
+                return self.is_converted(above, holds=holds)
         return False
 
-    def _is_call(self, node: cst.CSTNode) -> bool:
+    def _is_call(self, node: cst.CSTNode, holds: bool) -> bool:
         import libcst as cst
 
         if self._is_gone(node):
             return True
         above = self._scopes.parent(node)
-        return isinstance(above, cst.Call) and above.func is node and self.is_converted(above)
+        return isinstance(above, cst.Call) and above.func is node and self.is_converted(above, holds=holds)
 
 
 __all__ = ["Flow"]

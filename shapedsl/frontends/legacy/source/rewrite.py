@@ -104,7 +104,7 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
         is_ours = style == "shapedsl" and write_site(file.plan, site)  # what it has no way to write is torch's
         if not is_ours:
             tables = [_table(conversion.signature) for conversion in site.conversions]
-            if not _edited(file, site, tables):
+            if not _edited(file, site, tables) and not _wrapped(file, site, tables):
                 _anew(file, site, tables)
     except UnsayableError as error:
         _keep(file.plan.tree, site, error, report)
@@ -139,6 +139,55 @@ def _edited(file: File, site: Site, tables: Several[Table]) -> bool:
     return True
 
 
+def _wrapped(file: File, site: Site, tables: Several[Table]) -> bool:
+    """Makes a ShapesSpec at the call of a dict that branches build, and edits what the dict holds."""
+    if site.argument is None or site.argument.star or len(site.worlds) != len(tables):
+        return False
+    if len(tables) == 1 and not _may_be_none(site.value):
+        return False  # it can be written anew
+    draft = Draft(file)
+    expression = site.argument.value
+    try:
+        tails = {
+            Edits(draft, Dims(draft, found, world, site.call)).leaves(world)
+            for world, found in zip(site.worlds, tables, strict=True)
+        }
+        if len(tails) != 1:
+            raise ImpossibleError("branches assume different things")
+        function = f"{file.plan.need('ShapesSpec')}("
+        may_be_none = _may_be_none(site.value)
+        some = _some(expression) if may_be_none else expression
+        start, end = file.plan.outer(some)
+        if may_be_none and some is expression:
+            text = file.plan.tree.source.text[start:end]
+            function = f"None if {text} is None else {function}"
+        draft.covered.add(expression)
+        draft.edit(expression, [(start, start, function), (end, end, f"{tails.pop()})")])
+    except ImpossibleError:
+        return False
+    draft.commit()
+    return True
+
+
+def _some(expression: cst.BaseExpression) -> cst.BaseExpression:
+    """Returns what an expression gives where it is not None.
+
+    Raises:
+        ImpossibleError: That cannot be told without computing it twice.
+    """
+    import libcst as cst
+
+    match expression:
+        case cst.IfExp(body=body, orelse=cst.Name(value="None")):
+            return body
+        case cst.IfExp(body=cst.Name(value="None"), orelse=orelse):
+            return orelse
+        case cst.Name():
+            return expression
+        case _:
+            raise ImpossibleError("it is an expression")
+
+
 def _anew(file: File, site: Site, tables: Several[Table]) -> None:
     """Writes a spec at the call.
 
@@ -147,7 +196,7 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
     """
     if site.argument is not None and site.argument.star:
         raise UnsayableError("the spec is among the arguments that `**` unpacks")
-    if site.value is not None and _may_be_none(site.value):
+    if _may_be_none(site.value):
         raise UnsayableError("whether there is a spec depends on a branch")
     plan = file.plan
     draft = Draft(file)
@@ -201,7 +250,7 @@ def _add(plan: Plan, site: Site, text: str) -> None:
         plan.edit(at, at, text)
 
 
-def _may_be_none(value: Value) -> bool:
+def _may_be_none(value: Value | None) -> bool:
     match value:
         case Constant(value=None):
             return True
