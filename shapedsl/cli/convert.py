@@ -113,12 +113,13 @@ def command(
     """
     _refuse_misuse(ctx, paths, undo_)
     options = Options(target, style, diff, write_, check, report, jobs, format_, journal, exclude)
-    if undo_:
-        fail(_undo(paths, options))
-    elif paths == (STANDARD_INPUT,):
-        fail(_filter(options))
-    else:
-        fail(_convert(paths, options))
+    work = _undo if undo_ else _filter if paths == (STANDARD_INPUT,) else _convert
+    try:
+        code = work(paths, options)
+    except KeyboardInterrupt:
+        say("interrupted; nothing was written", err=True)
+        code = _INTERRUPTED
+    fail(code)
 
 
 def _refuse_misuse(ctx: click.Context, paths: tuple[str, ...], undo_: bool) -> None:
@@ -280,7 +281,7 @@ def _cores() -> int:
 # ---------------------------------------------------------------------------------------- standard input
 
 
-def _filter(options: Options) -> int:
+def _filter(_paths: tuple[str, ...], options: Options) -> int:
     """Returns the exit code of converting standard input; what it becomes goes to standard output."""
     report = Report()
     task = Task("<stdin>", True, options.style, options.target)

@@ -13,12 +13,27 @@ _LOCK: Final = threading.Lock()
 T = TypeVar("T")
 
 
+class _Here(threading.local):
+    """Whether this thread has a large stack."""
+
+    roomy = False
+
+
+_HERE: Final = _Here()
+
+
 def with_room(work: Callable[[], T]) -> T:
-    """Returns what ``work`` does, run on a large stack; what it raises is raised here."""
+    """Returns what ``work`` does, run on a large stack; what it raises is raised here.
+
+    Where the stack is large already, it is used.
+    """
+    if _HERE.roomy:
+        return work()
     done: list[Any] = []
     raised: list[BaseException] = []
 
     def run() -> None:
+        _HERE.roomy = True
         try:
             done.append(work())
         except BaseException as error:  # whatever it is belongs to the caller
