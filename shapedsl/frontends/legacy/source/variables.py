@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import gcd
 from typing import Literal
 
 from ....ir import (
@@ -197,8 +198,9 @@ def _rebased(
         if first is None:
             first = name, factor, offset
         else:  # factor * (first - its offset) == its factor * (this - offset)
-            left = combined(factor, first[0], first[1] * offset - factor * first[2])
-            assumptions.append(_equal(left, combined(first[1], name, 0)))
+            common = gcd(factor, first[1])
+            left = combined(factor // common, first[0], (first[1] * offset - factor * first[2]) // common)
+            assumptions.append(_equal(left, combined(first[1] // common, name, 0)))
     if unit is not None:
         (base,) = variables
         for factor, offset in forms:

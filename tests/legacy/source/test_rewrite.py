@@ -1,0 +1,399 @@
+"""What rewriting makes of programs; the texts on the right are written by hand."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from .rewriting import HEAD, body, kept, rewritten, whole
+
+CASES = {
+    "a shared dim": (
+        """
+        rows = Dim("rows", min=1, max=64)  # of a table
+        export(Net(), (x, y), dynamic_shapes={"x": {0: rows}, "y": {0: rows}})
+        """,
+        """
+        rows = ShapeVar("rows", min=1, max=64)  # of a table
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([rows, None]), "y": TensorSpec([rows, None])}))
+        """,
+    ),
+    "a tuple in the order of the signature": (
+        """
+        export(Net(), (x, y), dynamic_shapes=({0: Dim("n")}, None))
+        """,
+        """
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([ShapeVar("n"), None]), "y": None}))
+        """,
+    ),
+    "dims as a tuple, with what is static": (
+        """
+        n = Dim("n", max=None)
+        export(One(), (x,), dynamic_shapes={"x": (n, Dim.STATIC)})
+        export(One(), (x,), dynamic_shapes={"x": [n, 3]})
+        export(One(), (x,), dynamic_shapes=((n, None),))
+        """,
+        """
+        n = ShapeVar("n")
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None])}))
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, 3])}))
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None])}))
+        """,
+    ),
+    "comments, trailing commas, parentheses": (
+        """
+        n = Dim("n")
+        shapes = {
+            # first
+            "x": {
+                0: n,  # the batch
+                1: None,  # the width
+            },
+            "y": ({1: (n)}),  # the other
+        }
+        export(Net(), (x, y), dynamic_shapes=(shapes))
+        """,
+        """
+        n = ShapeVar("n")
+        shapes = ShapesSpec({
+            # first
+            "x": TensorSpec([
+                n,  # the batch
+                None,  # the width
+            ]),
+            "y": (TensorSpec([None, (n)])),  # the other
+        })
+        export(Net(), (x, y), dynamic_shapes=(shapes))
+        """,
+    ),
+    "axes from the end, in any order": (
+        """
+        n, w = Dim("n"), Dim("w")
+        export(Net(), (x, y), dynamic_shapes={"x": {-1: w, 0: n}, "y": {-2: n}})
+        """,
+        """
+        n, w = ShapeVar("n"), ShapeVar("w")
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, w]), "y": TensorSpec([n, None])}))
+        """,
+    ),
+    "derived dims": (
+        """
+        n = Dim("n", min=2, max=8)
+        twice = 2 * n
+        export(Net(), (x, torch.ones(9, 2)), dynamic_shapes={"x": {0: n}, "y": {0: twice + 1}})
+        """,
+        """
+        n = ShapeVar("n", min=2, max=8)
+        twice = 2 * n
+        export(Net(), (x, torch.ones(9, 2)), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([twice + 1, None])}))
+        """,
+    ),
+    "a phantom root": (
+        """
+        export(One(), (x,), dynamic_shapes={"x": {0: 4 * Dim("q", min=1, max=16)}})
+        """,
+        """
+        q_x4 = ShapeVar("q_x4", min=4, max=64)
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([q_x4, None])}, assumptions=[q_x4 % 4 == 0]))
+        """,
+    ),
+    "a phantom root with its definition": (
+        """
+        q = Dim("q", min=1, max=16)
+        export(Net(), (x, y), dynamic_shapes={"x": {0: 4 * q}, "y": {1: 2 * q}})
+        """,
+        """
+        q_x4 = ShapeVar("q_x4", min=4, max=64)
+        q_x2 = ShapeVar("q_x2", min=2, max=32)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([q_x4, None]), "y": TensorSpec([None, q_x2])}, assumptions=[q_x4 % 4 == 0, q_x2 % 2 == 0, q_x4 == 2 * q_x2]))
+        """,
+    ),
+    "one name twice is one object": (
+        """
+        export(Net(), (x, y), dynamic_shapes={"x": {0: Dim("k", max=8)}, "y": {0: Dim("k", max=8)}})
+        """,
+        """
+        k = ShapeVar("k", max=8)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([k, None]), "y": TensorSpec([k, None])}))
+        """,
+    ),
+    "one name twice, once with a definition": (
+        """
+        first = Dim("k", max=8)
+        export(Net(), (x, y), dynamic_shapes={"x": {0: first}, "y": {0: Dim("k", max=8)}})
+        """,
+        """
+        first = ShapeVar("k", max=8)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([first, None]), "y": TensorSpec([first, None])}))
+        """,
+    ),
+    "dynamic dims without a name": (
+        """
+        DYN = Dim.DYNAMIC
+        export(Net(), (x, y), dynamic_shapes={"x": {0: DYN, 1: Dim.AUTO(min=2, max=9)}, "y": {0: DYN}})
+        """,
+        """
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([ShapeVar("x_0"), ShapeVar("x_1", min=2, max=9)]), "y": TensorSpec([ShapeVar("y_0"), None])}))
+        """,
+    ),
+    "one display for two inputs": (
+        """
+        n = Dim("n")
+        rows = {0: n}
+        export(Net(), (x, y), dynamic_shapes={"x": rows, "y": rows})
+        """,
+        """
+        n = ShapeVar("n")
+        rows = TensorSpec([n, None])
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": rows, "y": rows}))
+        """,
+    ),
+    "one display for inputs of two ranks": (
+        """
+        n = Dim("n")
+        rows = {0: n}
+        export(Net(), (x, torch.ones(4)), dynamic_shapes={"x": rows, "y": rows})
+        """,
+        """
+        n = ShapeVar("n")
+        export(Net(), (x, torch.ones(4)), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([n])}))
+        """,
+    ),
+    "two sites, one dim": (
+        """
+        n = Dim("n", max=8)
+        a = export(One(), (x,), dynamic_shapes={"x": {0: n}})
+        b = export(One(), (y,), dynamic_shapes=({1: n},))
+        """,
+        """
+        n = ShapeVar("n", max=8)
+        a = export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None])}))
+        b = export(One(), (y,), dynamic_shapes=ShapesSpec({"x": TensorSpec([None, n])}))
+        """,
+    ),
+    "a dim that is used elsewhere stays": (
+        """
+        n = Dim("n", max=8)
+        print(n)
+        export(Net(), (x, y), dynamic_shapes={"x": {0: n}, "y": {0: n}})
+        """,
+        """
+        n_var = ShapeVar("n", max=8)
+        n = Dim("n", max=8)
+        print(n)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n_var, None]), "y": TensorSpec([n_var, None])}))
+        """,
+    ),
+    "a spec that is used elsewhere stays": (
+        """
+        n = Dim("n", max=8)
+        shapes = {"x": {0: n}, "y": {0: n}}
+        print(shapes)
+        export(Net(), (x, y), dynamic_shapes=shapes)
+        """,
+        """
+        n_var = ShapeVar("n", max=8)
+        n = Dim("n", max=8)
+        shapes = {"x": {0: n}, "y": {0: n}}
+        print(shapes)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n_var, None]), "y": TensorSpec([n_var, None])}))
+        """,
+    ),
+    "dims": (
+        """
+        n, w = dims("n", "w", min=2, max=8)
+        export(One(), (x,), dynamic_shapes={"x": {0: n, 1: w}})
+        """,
+        """
+        n, w = ShapeVar("n", min=2, max=8), ShapeVar("w", min=2, max=8)
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, w])}))
+        """,
+    ),
+    "a helper": (
+        """
+        def shapes_for(limit):
+            n = Dim("n", max=limit)
+            return {"x": {0: n}, "y": {0: n}}
+
+        export(Net(), (x, y), dynamic_shapes=shapes_for(32))
+        """,
+        """
+        def shapes_for(limit):
+            n = ShapeVar("n", max=limit)
+            return ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([n, None])})
+
+        export(Net(), (x, y), dynamic_shapes=shapes_for(32))
+        """,
+    ),
+    "a helper that makes a dim each time": (
+        """
+        def rows():
+            return Dim("rows", max=9)
+
+        export(Net(), (x, y), dynamic_shapes={"x": {0: rows()}, "y": {0: rows()}})
+        """,
+        """
+        rows_2 = ShapeVar("rows", max=9)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([rows_2, None]), "y": TensorSpec([rows_2, None])}))
+        """,
+    ),
+    "a branch": (
+        """
+        def trace(wide, dynamic):
+            n = Dim("n", min=2, max=64)
+            w = Dim("w") if wide else 3
+            shapes = ({"x": {0: n, 1: w}, "y": {0: n}} if dynamic else None)
+            return export(Net(), (x, y), dynamic_shapes=shapes)
+        """,
+        """
+        def trace(wide, dynamic):
+            n = ShapeVar("n", min=2, max=64)
+            w = ShapeVar("w") if wide else 3
+            shapes = (ShapesSpec({"x": TensorSpec([n, w]), "y": TensorSpec([n, None])}) if dynamic else None)
+            return export(Net(), (x, y), dynamic_shapes=shapes)
+        """,
+    ),
+    "two definitions, one for each branch": (
+        """
+        def trace(flag):
+            n = Dim("n")
+            if flag:
+                shapes = {"x": {0: n}}
+            else:
+                shapes = {"x": {1: n}}
+            return export(One(), (x,), dynamic_shapes=shapes)
+        """,
+        """
+        def trace(flag):
+            n = ShapeVar("n")
+            if flag:
+                shapes = ShapesSpec({"x": TensorSpec([n, None])})
+            else:
+                shapes = ShapesSpec({"x": TensorSpec([None, n])})
+            return export(One(), (x,), dynamic_shapes=shapes)
+        """,
+    ),
+    "a key that a branch adds": (
+        """
+        def trace(both):
+            n = Dim("n")
+            shapes = {"x": {0: n}, "y": {0: n}}
+            if both:
+                shapes["y"] = {0: n, 1: Dim("m")}
+            return export(Net(), (x, y), dynamic_shapes=shapes)
+        """,
+        """
+        def trace(both):
+            n = ShapeVar("n")
+            shapes = {"x": TensorSpec([n, None]), "y": TensorSpec([n, None])}
+            if both:
+                shapes["y"] = TensorSpec([n, ShapeVar("m")])
+            return export(Net(), (x, y), dynamic_shapes=ShapesSpec(shapes))
+        """,
+    ),
+    "built in a loop": (
+        """
+        n = Dim("n", max=4)
+        shapes = {}
+        for name, cap in (("x", 77), ("y", 1500)):
+            shapes[name] = {0: n, 1: Dim(f"{name}_len", min=1, max=cap)}
+        shapes["y"][0] = 4
+        export(Net(), (x, y), dynamic_shapes=shapes)
+        """,
+        """
+        n = ShapeVar("n", max=4)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, ShapeVar("x_len", min=1, max=77)]),
+            "y": TensorSpec([4, ShapeVar("y_len", min=1, max=1500)]),
+        }))
+        """,
+    ),
+    "a merge": (
+        """
+        n = Dim("n", max=4)
+        common = {"x": {0: n}}
+        export(Net(), (x, y), dynamic_shapes={**common, "y": {0: n}})
+        """,
+        """
+        n = ShapeVar("n", max=4)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([n, None])}))
+        """,
+    ),
+    "a collection": (
+        """
+        n = Dim("n", max=30)
+        sc = ShapesCollection()
+        sc[x] = (n, 3)
+        sc[y] = {0: n}
+        export(Net(), (x, y), dynamic_shapes=sc)
+        """,
+        """
+        n = ShapeVar("n", max=30)
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, 3]), "y": TensorSpec([n, None])}))
+        """,
+    ),
+    "in a lambda, in a class": (
+        """
+        class Run:
+            go = lambda self: export(Net(), (x, y), dynamic_shapes={"x": {0: Dim("k")}, "y": {0: Dim("k")}})
+        """,
+        """
+        k = ShapeVar("k")
+        class Run:
+            go = lambda self: export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([k, None]), "y": TensorSpec([k, None])}))
+        """,
+    ),
+    "a suite on one line": (
+        """
+        if x is not None: export(Net(), (x, y), dynamic_shapes={"x": {0: Dim("k")}, "y": {0: Dim("k")}})
+        """,
+        """
+        if x is not None: k = ShapeVar("k"); export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([k, None]), "y": TensorSpec([k, None])}))
+        """,
+    ),
+    "a name that means something else later": (
+        """
+        n = Dim("n", max=8)  # rows
+        export(One(), (x,), dynamic_shapes=({0: n},))
+        n = 3
+        """,
+        """
+        n = ShapeVar("n", max=8)  # rows
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None])}))
+        n = 3
+        """,
+    ),
+    "options that are unpacked": (
+        """
+        n = Dim("n", max=8)
+        options = {"dynamic_shapes": {"x": {0: n}}, "strict": False}
+        export(One(), (x,), **options)
+        """,
+        """
+        n = ShapeVar("n", max=8)
+        options = {"dynamic_shapes": ShapesSpec({"x": TensorSpec([n, None])}), "strict": False}
+        export(One(), (x,), **options)
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_golden(title: str) -> None:
+    before, after = CASES[title]
+    assert rewritten(before) == dedent(after)
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_rewriting_twice_changes_nothing_more(title: str) -> None:
+    made, _ = whole(HEAD + dedent(CASES[title][0]))
+    assert whole(made)[0] == made
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_line_ends_and_tabs_stay(title: str) -> None:
+    before, after = (dedent(text).replace("    ", "\t").replace("\n", "\r\n") for text in CASES[title])
+    made, report = whole(HEAD.replace("\n", "\r\n") + before)
+    assert not report.errors
+    assert made.replace("# ---\r\n", "# ---\n").partition("# ---\n")[2] == after
