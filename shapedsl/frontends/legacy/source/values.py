@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ....ir import Param
+    from .observe import Argument
 
 
 @dataclass(eq=False, slots=True)
@@ -147,7 +148,24 @@ class Callable:
     signature: Signature | None
     name: str
     node: cst.CSTNode
-    inner: Value | None = None  # what `torch.compile`, `functools.partial` or a method binds
+    inner: Value | None = None  # what `torch.compile` or a method binds
+    around: object = field(default=None, repr=False)  # where it was defined: the interpreter's own
+    attributes: Value | None = field(default=None, repr=False)  # of an object: the interpreter's own
+
+
+@dataclass(eq=False, slots=True)
+class Partial:
+    """``functools.partial(export, strict=False)``. A call of it is reported as one of ``inner``, with all arguments.
+
+    Attributes:
+        inner: What it calls.
+        args: What it binds.
+        node: The call of ``partial``.
+    """
+
+    inner: Value
+    args: list[Argument]
+    node: cst.CSTNode
 
 
 @dataclass(eq=False, slots=True)
@@ -217,6 +235,19 @@ class Unknown:
 
 
 Value: TypeAlias = (
-    "Constant | DimValue | HintValue | Dict | Sequence | Collection | Tensor | Callable | Imported | Made | Member"
-    " | Relation | Fork | Unknown"
+    Constant
+    | DimValue
+    | HintValue
+    | Dict
+    | Sequence
+    | Collection
+    | Tensor
+    | Callable
+    | Partial
+    | Imported
+    | Made
+    | Member
+    | Relation
+    | Fork
+    | Unknown
 )
