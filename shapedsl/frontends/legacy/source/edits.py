@@ -38,7 +38,7 @@ from ....ir import (
     Type,
     quote,
 )
-from .dims import Dims
+from .definitions import Dims
 from .displays import Brackets, Part, brackets, parts
 from .draft import Draft, ImpossibleError, Stretch
 from .texts import is_static, key_of, ranked

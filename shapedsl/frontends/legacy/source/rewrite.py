@@ -24,7 +24,7 @@ from ....diagnostics import Report, Source
 from ....ir import Signature
 from ...stubs.tree import Tree, parse
 from .dead import sweep
-from .dims import Dims, parts_of
+from .definitions import Dims, parts_of
 from .draft import Draft, File, ImpossibleError
 from .edits import Edits
 from .flow import Flow
