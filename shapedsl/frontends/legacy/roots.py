@@ -5,7 +5,8 @@ alike. A derived slot may give its root another range; torch then checks both, s
 
 What a legacy program checks at run time, measured on torch 2.14.1 by exporting and calling it: each slot's upper
 bound; its lower bound, unless that is 2 or less; and the relation between slots, over the rational numbers. So
-``min=2`` lets 0 and 1 pass, and where the root is no size itself, ``16*th`` in [16, 256] lets 17 pass.
+``min=2`` lets 0 and 1 pass, and where the root is no size itself, ``16*th`` in [16, 256] lets 17 pass. Where the root
+is no size itself, ``n - 2`` is compared with no other slot, and ``3*n + 1`` as a float, which refuses some that fit.
 
 Before::
 
@@ -174,7 +175,7 @@ class Root:
         first = self.slots[0]
         least = first.factor * low + first.offset
         text = spelled(self.name, first)
-        made: list[Note] = []
+        made = self._compared(places)
         if step > 1 and high != low:
             between = least + first.factor // step
             residue = first.offset % step
@@ -184,10 +185,32 @@ class Root:
                 "and are now rejected"
             )
             made.append(stricter(message, places, span=first.span))
-        if unchecked and least > 0:
+        if unchecked and all(each.factor * low + each.offset >= each.factor // step for each in self.slots):
             message = f"sizes below {least} ran for `{text}`, and are now rejected"
             made.append(stricter(message, places, span=first.span))
         return made
+
+    def _compared(self, places: tuple[str, ...]) -> list[Note]:
+        """Returns what torch gets wrong where it compares slots whose root is no size."""
+        kinds = list({(each.factor, each.offset): each for each in self.slots}.values())
+        if len(kinds) == 1:
+            return []
+        apart = next((each for each in kinds if each.factor == 1 and each.offset < 0), None)
+        if apart is not None:
+            other = next(each for each in kinds if each is not apart)
+            message = (
+                f"`{spelled(self.name, apart)}` was not compared with `{spelled(self.name, other)}`: sizes that do not "
+                "fit each other ran, and are now rejected"
+            )
+            return [stricter(message, places, span=apart.span)]
+        rounded = next((each for each in kinds if each.factor > 1 and each.offset), None)
+        if rounded is None:
+            return []
+        message = (
+            f"torch compared `{spelled(self.name, rounded)}` with other sizes as floats: some that fit were refused, "
+            "and run now"
+        )
+        return [remark(message, places, span=rounded.span)]
 
 
 def spelled(name: str, each: Slot) -> str:
