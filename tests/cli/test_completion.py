@@ -58,6 +58,13 @@ def test_specs(verb: str) -> None:
     assert plain(verb, "broken.shapes:") == []
 
 
+def test_options_of_convert() -> None:
+    assert plain("convert", "--to", "") == ["python", "shapes"]
+    assert plain("convert", "--report", "m") == ["md"]
+    assert plain("conv") == ["convert"]
+    assert ("file", "ne") in offered("convert", "ne")
+
+
 def test_sizes() -> None:
     assert plain("explain", "net.shapes", "") == ["B=", "D=", "E="]
     assert plain("explain", "net.shapes:a.f", "B=5", "D") == ["D="]

@@ -72,9 +72,10 @@ def _markdown(
             yield "|---|---|---|---|---|"
             for site in outcome.sites:
                 kind = site.summary if site.outcome == "converted" else "**kept**"
-                notes = "<br>".join(map(_cell, site.notes))
-                yield f"| {site.line} | {_code(site.api)} | {_code(site.name)} | {_cell(kind)} | {notes} |"
-        told = [d for d in outcome.diagnostics if not d.code.startswith("legacy-")]  # those the notes have
+                told_of_it = "<br>".join(map(_cell, site.notes))
+                yield f"| {site.line} | {_code(site.api)} | {_code(site.name)} | {_cell(kind)} | {told_of_it} |"
+        notes = "\n".join(_line(note) for site in outcome.sites for note in site.notes)
+        told = [d for d in outcome.diagnostics if _line(d.message) not in notes]
         if told:
             yield ""
             yield from map(_finding, told)
