@@ -1,0 +1,222 @@
+"""Classes of the file: their bodies, what calling them makes, and what their objects' attributes are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .heap import UNBOUND, Box, Scope, joined, settled
+from .library import canonical
+from .names import dotted
+from .signatures import PLAIN_BASES, signature_of
+from ..values import Callable, Constant, Dict, Fork, Imported, Sequence, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import libcst as cst
+
+    from .machine import ClassInfo, Machine
+    from ..observe import Argument
+    from ..values import Signature, Value
+
+
+def define_class(machine: Machine, node: cst.ClassDef) -> Callable:
+    """Runs a class's body, and returns the class."""
+    from .expressions import evaluate
+    from .machine import ClassInfo
+    from .statements import execute
+
+    bases = [evaluate(machine, base.value) for base in node.bases]
+    for keyword in node.keywords:
+        evaluate(machine, keyword.value)
+    outer = machine.scope
+    name = f"{outer.name}.{node.name.value}" if outer.kind == "class" else node.name.value
+    scope = machine.open("class", name, node, outer)
+    made = Callable("class", None, name, node, around=outer)
+    info = machine.classes[made] = ClassInfo(scope, bases)
+    machine.owners[scope] = made
+    with machine.inside(scope):
+        execute(machine, node.body)
+    info.is_changed = bool(node.keywords)
+    if any(
+        isinstance(base, Imported) and base.name in ("typing.NamedTuple", "collections.NamedTuple") for base in bases
+    ):
+        info.is_tuple = True
+        info.fields = _fields(machine, node, scope)
+    made.signature = forward_of(machine, made)
+    return made
+
+
+def _fields(machine: Machine, node: cst.ClassDef, scope: Scope) -> dict[str, Value | None]:
+    import libcst as cst
+
+    fields: dict[str, Value | None] = {}
+    for line in node.body.body:
+        for part in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(part, cst.AnnAssign) and isinstance(part.target, cst.Name):
+                fields[part.target.value] = scope.names.get(part.target.value) if part.value is not None else None
+    return fields
+
+
+def lineage(machine: Machine, made: Callable) -> Iterator[tuple[Callable | None, ClassInfo | None]]:
+    """Yields a class and the classes it inherits from, as they are searched; None for one that is not in the file."""
+    seen: set[Callable] = set()
+    todo: list[Value] = [made]
+    while todo:
+        at = todo.pop(0)
+        if isinstance(at, Callable) and at in machine.classes:
+            if at not in seen:
+                seen.add(at)
+                info = machine.classes[at]
+                yield at, info
+                todo[:0] = info.bases
+        elif not (isinstance(at, Imported) and canonical(at.name) in PLAIN_BASES):
+            yield None, None
+
+
+def member(machine: Machine, made: Callable, name: str) -> tuple[Value | None, Callable | None]:
+    """Returns what a class or a base has by a name, and which; None if none has; `Unknown` if that is not told."""
+    for at, info in lineage(machine, made):
+        if info is None:
+            return Unknown(f"`{made.name}.{name}` may be inherited", made.node), None
+        value = info.scope.names.get(name)
+        if value is not None and value is not UNBOUND:
+            return value, at
+        if info.is_changed:
+            return Unknown(f"`{made.name}.{name}` may be made elsewhere", made.node), None
+    return None, None
+
+
+def forward_of(machine: Machine, made: Callable) -> Signature | None:
+    """Returns the parameters of ``forward``, or of ``__call__``, of a class's objects."""
+    import libcst as cst
+
+    for name in ("forward", "__call__"):
+        value, at = member(machine, made, name)
+        if isinstance(value, Callable) and at is not None and isinstance(value.node, (cst.FunctionDef, cst.Lambda)):
+            return signature_of(value.node, f"{made.name}.{name}", is_method=True)
+        if value is not None:
+            return None
+    return None
+
+
+def make_object(machine: Machine, node: cst.Call, made: Callable, args: list[Argument]) -> Value:
+    """Returns what calling a class makes."""
+    from .calls import call_function, spread_args
+
+    info = machine.classes.get(made)
+    if info is None:
+        machine.unknown_call([each.value for each in args], node)
+        return Unknown(f"`{made.name}` is not known", node)
+    if info.is_tuple and info.fields is not None:
+        spread = spread_args(machine, args)
+        if spread is None:
+            return Unknown(f"the arguments of `{made.name}` are not known", node)
+        values: dict[str, Value | None] = {**info.fields, **dict(zip(info.fields, spread[0])), **spread[1]}
+        items = [value for value in values.values() if value is not None]
+        if len(items) != len(info.fields):
+            return Unknown(f"`{made.name}` does not take these arguments", node)
+        items = [settled(item) for item in items]
+        return Sequence("namedtuple", items, node, fields=tuple(info.fields), class_name=made.name)
+    attributes = machine.box(Dict({}, node))
+    result = Callable("object", made.signature, made.name, made.node, inner=made, attributes=attributes)  # type: ignore[arg-type]
+    for name in ("__new__", "__init__"):
+        value, at = member(machine, made, name)
+        if isinstance(value, Callable) and at is not None and name == "__init__":
+            call_function(machine, node, replace(value, inner=result), args)
+        elif value is not None:
+            machine.unknown_call([each.value for each in args], node)
+            machine.state.lose(attributes, Unknown(f"`{made.name}` is made elsewhere", node))
+            return result
+    return result
+
+
+def attribute(machine: Machine, value: Callable, name: str, node: cst.CSTNode) -> Value:
+    """Returns an attribute of a class or an object of the file."""
+    if value.kind == "function":
+        return Unknown(f"the attribute `{name}` of a function is not followed", node)
+    made = value if value.kind == "class" else value.inner
+    if not isinstance(made, Callable):
+        return Unknown(f"the attribute `{name}` is not known", node)
+    held, _ = member(machine, made, name)
+    box = value.attributes
+    if value.kind == "object" and isinstance(box, Box) and not _is_property(held):
+        if box.lost is not None:
+            if not isinstance(held, Callable) or name in machine.index.stored:
+                return Unknown(f"`{name}` is an attribute that may be set elsewhere", node)
+        else:
+            found = [content.entries.get(name) for content in box.contents if isinstance(content, Dict)]
+            options = [entry[1] for entry in found if entry is not None]
+            if len(options) == len(found):
+                return joined(options, node)
+            if options:
+                rest = _bound(held, value, made, name, node)
+                return joined([*options, *([] if isinstance(rest, Unknown) and held is None else [rest])], node)
+    return _bound(held, value, made, name, node)
+
+
+def _is_property(held: Value | None) -> bool:
+    return isinstance(held, Unknown) and held.reason.startswith("a property")
+
+
+def _bound(held: Value | None, value: Callable, made: Callable, name: str, node: cst.CSTNode) -> Value:
+    """Returns what a class has by a name, as its object or the class itself shows it."""
+    import libcst as cst
+
+    if held is None:
+        return Unknown(f"`{made.name}` has no `{name}` here", node)
+    options = held.options if isinstance(held, Fork) else [held]
+    shown: list[Value] = []
+    for option in options:
+        if (
+            isinstance(option, Callable)
+            and option.kind == "function"
+            and option.around is not None
+            and option.inner is None
+        ):
+            kinds = {dotted(each.decorator) for each in getattr(option.node, "decorators", ())}
+            if "staticmethod" in kinds or isinstance(option.node, cst.Lambda):
+                takes = isinstance(option.node, cst.Lambda) and value.kind == "object"
+                shown.append(replace(option, inner=value) if takes else option)
+            elif "classmethod" in kinds:
+                shown.append(replace(option, inner=made))
+            else:
+                shown.append(replace(option, inner=value) if value.kind == "object" else option)
+        else:
+            shown.append(option)
+    return joined(shown, node)
+
+
+def set_attribute(machine: Machine, target: Value, name: str, value: Value, node: cst.CSTNode) -> None:
+    """Assigns to an attribute."""
+    for each in target.options if isinstance(target, Fork) else [target]:
+        if isinstance(each, Callable) and isinstance(each.attributes, Box):
+            put(machine, each.attributes, name, value, node, weak=isinstance(target, Fork))
+            if each.attributes.lost is not None:
+                machine.escape([value], node)
+        elif isinstance(each, Callable) and each in machine.classes:
+            machine.state.bind(machine.classes[each].scope, name, value)
+        elif isinstance(each, Imported):
+            machine.patched.add(canonical(f"{each.name}.{name}"))
+            machine.escape([value], node)
+        else:
+            machine.escape([value], node)
+
+
+def put(machine: Machine, box: Box, name: str, value: Value, node: cst.CSTNode, *, weak: bool) -> None:
+    """Sets an attribute in a box of attributes."""
+    from .heap import copied
+
+    if box.lost is not None:
+        return
+    machine.state.touch(box)
+    weak = weak or box.is_many
+    before = [copied(content) for content in box.contents] if weak else []
+    for content in box.contents:
+        if isinstance(content, Dict):
+            content.entries[name] = (Constant(name, node), settled(value))
+    box.contents.extend(before)
+
+
+__all__ = ["attribute", "define_class", "forward_of", "make_object", "member", "put", "set_attribute"]

@@ -1,0 +1,84 @@
+"""Calls of ``Dim``, ``dims`` and the hints, as torch 2.14 takes them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from ..values import Constant, DimValue, HintValue, Sequence, Unknown
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from ..values import Value
+
+_NO_BOUND: Final = 2**63 - 1
+
+
+def call_dim(node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value:
+    """Returns what ``Dim(name, min=…, max=…)`` makes."""
+    named = dict(named)
+    if "name" in named and not given:
+        given = [named.pop("name")]
+    if len(given) != 1 or named.keys() - {"min", "max"}:
+        return Unknown("torch takes no such arguments of `Dim`", node)
+    return _dim(node, given[0], named)
+
+
+def call_dims(node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value:
+    """Returns what ``dims("a", "b", min=…, max=…)`` makes."""
+    if named.keys() - {"min", "max"}:
+        return Unknown("torch takes no such arguments of `dims`", node)
+    return Sequence("tuple", [_dim(node, each, named) for each in given], node)
+
+
+def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
+    if not isinstance(name, Constant):
+        reason = name.reason if isinstance(name, Unknown) else "the name of this dim may be one of several"
+        return Unknown(reason, node, "legacy-names")
+    if not isinstance(name.value, str) or not name.value.isidentifier():
+        return Unknown("the name of a dim must be an identifier", node, "legacy-names")
+    bounds = _bounds(node, [], named)
+    if isinstance(bounds, Unknown):
+        return bounds
+    return DimValue(name.value, *bounds, node, node)
+
+
+def call_hint(node: cst.Call, hint: HintValue, given: list[Value], named: dict[str, Value]) -> Value:
+    """Returns what ``Dim.AUTO(min=…, max=…)`` makes."""
+    if not hint.is_factory or len(given) > 2 or named.keys() - {"min", "max"}:
+        return Unknown("torch takes no such arguments of a hint", node)
+    bounds = _bounds(node, given, named)
+    if isinstance(bounds, Unknown):
+        return bounds
+    return HintValue(hint.kind, node, *bounds, is_factory=False)
+
+
+def _bounds(node: cst.Call, given: list[Value], named: dict[str, Value]) -> tuple[int | None, int | None] | Unknown:
+    """Returns stated bounds, inclusive; None for one that is not stated."""
+    bounds: list[int | None] = []
+    for position, name in enumerate(("min", "max")):
+        value = named.get(name, given[position] if len(given) > position else None)
+        if value is None:
+            bounds.append(None)
+            continue
+        if not isinstance(value, Constant):
+            reason = value.reason if isinstance(value, Unknown) else "this bound may be one of several"
+            return Unknown(reason, node, "legacy-bounds")
+        number = value.value
+        if isinstance(number, float) and number.is_integer():
+            number = int(number)
+        if number is None or (name == "max" and (number == math.inf or (_is_int(number) and number >= _NO_BOUND))):  # type: ignore[operator]
+            bounds.append(None)
+        elif _is_int(number):
+            bounds.append(int(number))  # type: ignore[call-overload]
+        else:
+            return Unknown(f"`{name}` is no int", node, "legacy-bounds")
+    return bounds[0], bounds[1]
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int)
+
+
+__all__ = ["call_dim", "call_dims", "call_hint"]

@@ -1,0 +1,319 @@
+"""The state of an abstract run: names and mutable objects, with branches that are undone and joined.
+
+A branch is run on the same state as its siblings: `State.push` begins a journal, `State.pop` undoes what it recorded
+and returns it, and `State.join` makes one state of several. So a branch costs what it changes, not what there is.
+
+Before::
+
+    if wide:
+        spec["y"] = {0: b}
+
+After: the box that ``spec`` is has two contents, ``{…}`` without ``"y"`` and with it, and shows as a `Fork` of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from ..values import Callable, Collection, Constant, Dict, DimValue, Fork, HintValue, Imported, Sequence, Tensor, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import libcst as cst
+
+    from ..values import Value
+
+MOST_OPTIONS: Final = 16
+Content: TypeAlias = "Dict | Sequence | Collection"
+
+
+@dataclass(eq=False, slots=True)
+class Box:
+    """A mutable object: a dict, a list, a `ShapesCollection`, the attributes of an object.
+
+    Attributes:
+        contents: What it may hold, one of them.
+        lost: Why its content is not known; then ``contents`` does not matter.
+        is_many: Whether it stands for several objects, those that a loop made in its turns.
+        node: What made it.
+    """
+
+    contents: list[Content]
+    node: cst.CSTNode
+    lost: Unknown | None = None
+    is_many: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Unbound:
+    """A name that is not bound yet, or no longer."""
+
+    node: cst.CSTNode | None = None
+
+
+UNBOUND: Final = cast("Value", Unbound())  # internal: a name's value until it is bound
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """A module's, a class's, a function's or a comprehension's names.
+
+    Attributes:
+        node: What opens it; None for the module.
+        parent: The scope around it; for a function in a class, the one around the class.
+        names: Bound here → its value.
+        bound: The names that are bound somewhere in it.
+        outer: The names that ``global`` and ``nonlocal`` take to another scope.
+        log: What was bound since, in order, with the time.
+    """
+
+    kind: str
+    name: str
+    node: cst.CSTNode | None
+    parent: Scope | None
+    bound: set[str] = field(default_factory=set)
+    outer: dict[str, str] = field(default_factory=dict)
+    names: dict[str, Value] = field(default_factory=dict)
+    log: list[tuple[int, str, Value]] = field(default_factory=list)
+
+
+Key: TypeAlias = "Box | tuple[Scope, str]"
+Held: TypeAlias = "Value | tuple[list[Content], Unknown | None, bool]"
+Delta: TypeAlias = "dict[Key, Held]"
+
+
+class State:
+    """Names and boxes, with a journal for each branch that is being run."""
+
+    def __init__(self) -> None:
+        self.journals: list[Delta] = []
+        self.time = 0  # of the last change
+        self.changed: list[tuple[int, Box]] = []
+
+    # ---------------------------------------------------------------------------------- changes
+
+    def bind(self, scope: Scope, name: str, value: Value) -> None:
+        """Binds a name."""
+        value = settled(value)
+        if self.journals:
+            self.journals[-1].setdefault((scope, name), scope.names.get(name, UNBOUND))
+        self.time += 1
+        scope.names[name] = value
+        scope.log.append((self.time, name, value))
+
+    def touch(self, box: Box) -> None:
+        """Says that a box is about to change."""
+        self.time += 1
+        self.changed.append((self.time, box))
+        if self.journals and box not in self.journals[-1]:
+            self.journals[-1][box] = held(box)
+            box.contents = [copied(content) for content in box.contents]
+
+    def lose(self, box: Box, reason: Unknown) -> None:
+        """Says that a box may hold anything."""
+        if box.lost is None:
+            self.touch(box)
+            box.lost = reason
+
+    def current(self, key: Key) -> Held:
+        """Returns what a key holds now."""
+        return held(key) if isinstance(key, Box) else key[0].names.get(key[1], UNBOUND)
+
+    def put(self, key: Key, value: Held) -> None:
+        """Sets what a key holds, as a change of the branch that is being run."""
+        if isinstance(key, Box):
+            self.touch(key)
+            contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", value)
+            key.contents = [copied(content) for content in contents]
+        else:
+            self.bind(*key, cast("Value", value))
+
+    # --------------------------------------------------------------------------------- branches
+
+    def push(self) -> int:
+        """Begins a branch; returns its level."""
+        self.journals.append({})
+        return len(self.journals) - 1
+
+    def capture(self, level: int, *, leave_out: Scope | None = None) -> Delta:
+        """Returns what changed since a level began, as it is now."""
+        keys: dict[Key, None] = {}
+        for journal in self.journals[level:]:
+            keys.update(dict.fromkeys(journal))
+        return {
+            key: frozen(self.current(key))
+            for key in keys
+            if leave_out is None or isinstance(key, Box) or key[0] is not leave_out
+        }
+
+    def pop(self) -> Delta:
+        """Ends the innermost branch: undoes what it changed, and returns it."""
+        journal = self.journals.pop()
+        delta: Delta = {}
+        for key, before in journal.items():
+            delta[key] = self.current(key)
+            if isinstance(key, Box):
+                key.contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", before)
+            elif before is UNBOUND:
+                key[0].names.pop(key[1], None)
+            else:
+                key[0].names[key[1]] = cast("Value", before)
+        return delta
+
+    def commit(self) -> None:
+        """Ends the innermost branch, and keeps what it changed."""
+        journal = self.journals.pop()
+        if self.journals:
+            for key, before in journal.items():
+                self.journals[-1].setdefault(key, before)
+
+    def join(self, deltas: list[Delta], node: cst.CSTNode) -> None:
+        """Makes the state one of several that all began from this one."""
+        keys: dict[Key, None] = {}
+        for delta in deltas:
+            keys.update(dict.fromkeys(delta))
+        for key in keys:
+            values = [delta[key] for delta in deltas if key in delta]
+            if len(values) < len(deltas):
+                values.insert(0, frozen(self.current(key)))
+            self.put(key, joined_held(values, node))
+
+
+def settled(value: Value) -> Value:
+    """Returns a value that may be kept: an iterator gives what it has but once, and is not followed."""
+    if isinstance(value, Sequence) and value.class_name == "iterator":
+        return Unknown("it is an iterator", value.node)
+    return value
+
+
+def held(box: Box) -> tuple[list[Content], Unknown | None, bool]:
+    """Returns what a box holds."""
+    return box.contents, box.lost, box.is_many
+
+
+def frozen(value: Held) -> Held:
+    """Returns what a key holds, apart from later changes."""
+    if isinstance(value, tuple):
+        return [copied(content) for content in value[0]], value[1], value[2]
+    return value
+
+
+def copied(content: Content) -> Content:
+    """Returns a content that can be changed without the other."""
+    if isinstance(content, Dict):
+        return replace(content, entries=dict(content.entries), steps=list(content.steps))
+    if isinstance(content, Sequence):
+        return replace(content, items=list(content.items), steps=list(content.steps))
+    return replace(content, entries=list(content.entries))
+
+
+# ---------------------------------------------------------------------------------------- joins
+
+
+def joined_held(values: list[Held], node: cst.CSTNode) -> Held:
+    """Returns what a key holds after branches in which it held these."""
+    if isinstance(values[0], tuple):
+        boxes = cast("list[tuple[list[Content], Unknown | None, bool]]", values)
+        lost = next((box[1] for box in boxes if box[1] is not None), None)
+        many = any(box[2] for box in boxes)
+        contents: list[Content] = []
+        for content in (content for box in boxes for content in box[0]):
+            if not any(same_content(content, other) for other in contents):
+                contents.append(content)
+        if lost is None and len(contents) > MOST_OPTIONS:
+            lost = Unknown("it is built in too many branches", node)
+        return contents, lost, many
+    return joined(cast("list[Value]", values), node)
+
+
+def joined(values: Iterable[Value], node: cst.CSTNode) -> Value:
+    """Returns one of several values: itself if they are the same, else a `Fork`."""
+    options: list[Value] = []
+    seen: set[int] = set()
+    for value in values:
+        for each in value.options if isinstance(value, Fork) else [value]:
+            if id(each) in seen:
+                continue
+            seen.add(id(each))
+            if not any(same(each, other) for other in options):
+                options.append(each)
+            if len(options) > MOST_OPTIONS:
+                return Unknown("there are too many branches", node)
+    return options[0] if len(options) == 1 else Fork(options, node)
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are one, and made by the same nodes."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Constant):
+        other = cast("Constant", other)
+        return one.node is other.node and type(one.value) is type(other.value) and one.value == other.value
+    if isinstance(one, (DimValue, HintValue, Tensor)):
+        return all(_equal(getattr(one, name), getattr(other, name)) for name in one.__slots__)
+    if isinstance(one, Imported):
+        return one.name == cast("Imported", other).name
+    if isinstance(one, Unknown):
+        return one.code == cast("Unknown", other).code
+    if isinstance(one, (Dict, Sequence, Collection)):
+        return same_content(one, cast("Content", other))
+    if isinstance(one, Callable):
+        other = cast("Callable", other)
+        if (one.kind, one.attributes) != (other.kind, other.attributes) or one.node is not other.node:
+            return False
+        if one.inner is not None and other.inner is not None:
+            return one.around is other.around and same(one.inner, other.inner)
+        return one.around is other.around and one.inner is other.inner
+    return False
+
+
+def same_content(one: Content, other: Content) -> bool:
+    """Whether two contents hold the same."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or one.node is not other.node:
+        return False
+    if isinstance(one, Collection):
+        found = cast("Collection", other).entries
+        return len(one.entries) == len(found) and all(
+            a[2] is b[2] and same(a[0], b[0]) and same(a[1], b[1]) for a, b in zip(one.entries, found)
+        )
+    if len(one.steps) != len(cast("Dict", other).steps) or any(
+        a is not b for a, b in zip(one.steps, cast("Dict", other).steps)
+    ):
+        return False
+    if isinstance(one, Sequence):
+        items = cast("Sequence", other).items
+        return len(one.items) == len(items) and all(same(a, b) for a, b in zip(one.items, items))
+    entries = cast("Dict", other).entries
+    return list(one.entries) == list(entries) and all(
+        type(a) is type(b) and same(one.entries[a][0], entries[b][0]) and same(one.entries[a][1], entries[b][1])
+        for a, b in zip(one.entries, entries)
+    )
+
+
+def _equal(one: object, other: object) -> bool:
+    return one is other or (type(one) is type(other) and isinstance(one, (int, str, tuple)) and one == other)
+
+
+__all__ = [
+    "MOST_OPTIONS",
+    "UNBOUND",
+    "Box",
+    "Callable",
+    "Content",
+    "Delta",
+    "Scope",
+    "State",
+    "Unbound",
+    "copied",
+    "frozen",
+    "joined",
+    "same",
+    "same_content",
+    "settled",
+]
