@@ -95,9 +95,9 @@ class Bound:
         unclear: What is unpacked there and not known, if anything is.
     """
 
-    values: dict[str, Value] = field(default_factory=dict)
-    nodes: dict[str, cst.Arg] = field(default_factory=dict)
-    rest: list[Value] = field(default_factory=list)
+    values: dict[str, Value] = field(default_factory=dict[str, "Value"])
+    nodes: dict[str, cst.Arg] = field(default_factory=dict[str, "cst.Arg"])
+    rest: list[Value] = field(default_factory=list["Value"])
     unclear: Value | None = None
 
     def flag(self, name: str, *, default: bool | None) -> bool | None:

@@ -13,7 +13,7 @@ After::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ....diagnostics import Report
 from ....ir import AnyType, Param
@@ -150,18 +150,21 @@ def _made(args: list[tuple[str | None, Value]], made: Made, file: File) -> Engin
         return EngineInput(sizes, sizes, sizes, span=file.span(made.node))
     name = plain(given["name"]) if "name" in given else None
     shared = plain(given["shared_dims"]) if "shared_dims" in given else None
-    shapes: list[tuple[int, ...]] = []
-    for key in ("min_shape", "opt_shape", "max_shape"):
-        written = given.get(key, given.get("shape", positional[0] if positional else None))
-        shape = None if written is None else plain(written)
-        if not isinstance(shape, (list, tuple)) or not all(isinstance(size, int) for size in shape):
-            raise refuse(f"the `{key}` of an `Input` is not known", made.node)
-        shapes.append(tuple(shape))
-    is_shared = isinstance(shared, dict) and all(isinstance(axis, int) for axis in shared)
-    least, optimal, greatest = shapes
-    return EngineInput(
-        least, optimal, greatest, str(name or ""), dict(shared or {}) if is_shared else {}, file.span(made.node)
+    least, optimal, greatest = (
+        _shape(given.get(key, given.get("shape", positional[0] if positional else None)), key, made)
+        for key in ("min_shape", "opt_shape", "max_shape")
     )
+    labels = cast("dict[int, str]", shared) if isinstance(shared, dict) else {}
+    return EngineInput(least, optimal, greatest, str(name or ""), labels, file.span(made.node))
+
+
+def _shape(value: Value | None, key: str, made: Made) -> tuple[int, ...]:
+    shape = None if value is None else plain(value)
+    sizes = list(cast("Sequence_[object]", shape)) if isinstance(shape, (list, tuple)) else [None]
+    found = tuple([size for size in sizes if isinstance(size, int)])
+    if len(found) < len(sizes):
+        raise refuse(f"the `{key}` of an `Input` is not known", made.node)
+    return found
 
 
 __all__ = ["engine_use", "is_engine", "is_input"]

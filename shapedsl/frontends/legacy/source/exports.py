@@ -151,7 +151,8 @@ def _tree(file: File, use: Use, keyword: str, world: Value, example: Example) ->
                 label="sizes of live tensors",
                 help="convert the live objects with `sd.from_dims(inputs, args, fn=…)`",
             )
-    return to_tree(world, file.span)
+        case _:
+            return to_tree(world, file.span)
 
 
 def _spec(file: File, use: Use, tree: Tree, example: Example) -> LegacySpec:

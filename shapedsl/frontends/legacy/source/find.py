@@ -15,17 +15,19 @@ library's ``export`` or ``Dim`` is left alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ....diagnostics import Report, Severity
 from ...stubs.room import with_room
 from .apis import api_of, bind
+from .constrained import DYNAMIC_DIM
 from .dumped import LOADERS, is_load, load_use
-from .engines import engine_use, is_engine
+from .engines import engine_use, is_engine, is_input
 from .exports import export_use
 from .marked import Marks, mark_kind
 from .plain import from_json
-from .to_model import is_new
+from .to_model import is_new, is_new_name
+from .torch_modules import signature_in_torch
 from .uses import Use, grouped, site_of
 from .values import (
     Callable,
@@ -48,8 +50,6 @@ if TYPE_CHECKING:
     from ...stubs.tree import Tree
     from .observe import Argument, Frame
     from .sites import Site
-
-_COMPILE: Final = frozenset(("torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"))
 
 
 def find_sites(tree: Tree, report: Report) -> list[Site]:
@@ -87,8 +87,10 @@ class _Finder:
         match callee:
             case Imported(name=name):
                 return self._imported(node, name, args, frame)
-            case Made(name="torch.compile", args=[]):  # `torch.compile(fullgraph=True)(f)`
-                return self.marks.compiled(node, args, frame)
+            case Made(name="torch.compile", args=[*given]) if not any(
+                name is None for name, _ in given
+            ):  # `torch.compile(fullgraph=True)(f)`
+                return self.marks.applied(callee, args, frame)
             case Made(name="torch.compile"):
                 self.marks.called(callee, node, args, frame)
             case Member(owner=Collection() as owner, name="dynamic_shapes"):
@@ -129,10 +131,12 @@ class _Finder:
             and isinstance(args[0].value.value, str)
         ):
             return from_json(args[0].value.value, node)
-        if name in _COMPILE:
+        if name.startswith("torch._dynamo.") and name.rpartition(".")[2] in ("optimize", "optimize_assert"):
+            return self.marks.optimized(node, frame)
+        if name == "torch.compile":
             return self.marks.compiled(node, args, frame)
         self._other(node, Imported(name, node), args)
-        return None
+        return _made(name, node, args)
 
     def loads(self) -> list[Use]:
         """Returns the dumps that are loaded, and that no export takes."""
@@ -164,6 +168,18 @@ class _Finder:
         for node, name in self._others.values():
             message = f"`{name}` is given a legacy spec; what it does with it is not known, so it stays"
             report.emit(Severity.NOTE, "legacy-note", message, at=self.tree.span(node.func))
+
+
+def _made(name: str, node: cst.Call, args: list[Argument]) -> Made | None:
+    """Returns the object that a call of a library makes, where a recognizer reads it; None for another call."""
+    is_read = is_new_name(name) or is_input(name) or name in DYNAMIC_DIM or name.endswith(".AdditionalInputs")
+    if not is_read and signature_in_torch(name) is None:
+        return None
+    bound = bind(args, ())
+    if bound.unclear is not None:
+        return Made(name, None, node)
+    given: list[tuple[str | None, Value]] = [(None, value) for value in bound.rest]
+    return Made(name, [*given, *bound.values.items()], node)
 
 
 def _has_dims(value: Value) -> bool:

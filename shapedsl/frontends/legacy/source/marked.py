@@ -65,7 +65,18 @@ class _Set:
     tensor: Value
     marks: tuple[Mark, ...] = ()
     reason: Reason | None = None
-    readers: list[Made] = field(default_factory=list)  # the compiled callables that took the tensor
+    readers: list[Made] = field(default_factory=list["Made"])  # the compiled callables that took the tensor
+
+
+@dataclass(eq=False, slots=True)
+class _Compiled:
+    """A call that compiles; of ``torch._dynamo.optimize``, which takes no spec, if ``is_optimize``."""
+
+    node: cst.Call
+    frame: Frame
+    made: Made
+    args: Sequence[Argument]
+    is_optimize: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -86,7 +97,7 @@ class Marks:
         self._file = file
         self._sets: list[_Set] = []
         self._by_tensor: dict[int, list[_Set]] = {}
-        self._compiled: dict[int, tuple[cst.Call, Frame, Made, Sequence[Argument]]] = {}
+        self._compiled: dict[int, _Compiled] = {}
         self._calls: list[_Call] = []
 
     # ------------------------------------------------------------------------------ while it runs
@@ -135,7 +146,22 @@ class Marks:
         for name, value in bind(args, ("mod",)).values.items():
             values.insert(0 if name == "mod" else len(values), (None if name == "mod" else name, value))
         made = Made("torch.compile", values, node)
-        self._compiled[id(made)] = (node, frame, made, args)
+        self._compiled[id(made)] = _Compiled(node, frame, made, args)
+        return made
+
+    def applied(self, decorator: Made, target: Sequence[Argument], frame: Frame) -> Made:
+        """Returns the object that ``torch.compile(fullgraph=True)`` makes when it is called with a callable."""
+        known = self._compiled.get(id(decorator))
+        if known is None:
+            return decorator
+        made = self.compiled(known.node, [*target, *known.args], frame)
+        self._compiled[id(made)].is_optimize = known.is_optimize
+        return made
+
+    def optimized(self, node: cst.Call, frame: Frame) -> Made:
+        """Returns what ``torch._dynamo.optimize("inductor")`` makes: it is called with a callable."""
+        made = self.compiled(node, (), frame)
+        self._compiled[id(made)].is_optimize = True
         return made
 
     def called(self, compiled: Made, node: cst.Call, args: Sequence[Argument], frame: Frame) -> None:
@@ -173,11 +199,17 @@ class Marks:
                 )
                 yield use
         for call in self._calls:
-            node, frame, made, args = self._compiled[id(call.compiled)]
-            use = Use("torch.compile", node, frame)
-            # Where it was called tells which callers there are; where it was compiled is where the spec goes.
+            compiled = self._compiled[id(call.compiled)]
+            use = Use("torch.compile", compiled.node, compiled.frame)
             try:
-                self._fill(use, call, made, args)
+                if compiled.is_optimize:
+                    raise refuse(
+                        "`torch._dynamo.optimize` takes no spec",
+                        compiled.node,
+                        label="compiled here",
+                        help="use `torch.compile`",
+                    )
+                self._fill(use, call, compiled.made, compiled.args)
             except RefusedError as error:
                 use.reasons.append(error.reason)
             if use.specs or use.reasons:

@@ -10,7 +10,7 @@ After: ``batch`` at both, with the choice that it is one size, which nothing com
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ....diagnostics import Report
 from ..labels import Labels
@@ -97,13 +97,15 @@ def axes_spec(
     Raises:
         RefusedError: It says something that source does not show.
     """
-    axes = plain(world)
-    if not isinstance(axes, dict) or not all(isinstance(each, (dict, list, tuple)) for each in axes.values()):
+    axes: Any = plain(world)
+    if not isinstance(axes, dict) or not all(
+        isinstance(each, (dict, list, tuple)) for each in _values(cast("Any", axes))
+    ):
         raise refuse("`dynamic_axes` is a dict of dicts or lists by name", world.node, label="something else")
     given = {each: plain(value) for each, value in names.items() if each in ("input_names", "output_names")}
     report = Report()
     spec = read_dynamic_axes(
-        axes,
+        cast("dict[str, Any]", axes),
         report,
         input_names=given.get("input_names"),
         output_names=given.get("output_names"),
@@ -117,6 +119,10 @@ def axes_spec(
         error = report.errors[0]
         raise refuse(error.message, world.node, error.code, "not known of which inputs", "; ".join(error.helps))
     return spec
+
+
+def _values(axes: Any) -> list[Any]:
+    return list(axes.values())
 
 
 __all__ = ["axes_spec", "has_labels", "labeled_tree"]

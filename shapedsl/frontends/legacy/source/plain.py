@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .refused import not_known, refuse
 from .to_model import described
@@ -43,12 +43,15 @@ def from_json(text: str, node: cst.CSTNode) -> Value | None:
 
 def _value(found: Any, node: cst.CSTNode) -> Value:
     if isinstance(found, dict):
+        read = cast("dict[str, Any]", found)
         entries: dict[object, tuple[Value, Value]] = {
-            key: (Constant(key, node), _value(item, node)) for key, item in found.items()
+            key: (Constant(key, node), _value(item, node)) for key, item in read.items()
         }
         return Dict(entries, node, is_whole=False)
     if isinstance(found, list):
-        return Sequence("list", [_value(item, node) for item in found], node, is_whole=False)
+        listed: list[Any] = found
+        items = [_value(item, node) for item in listed]
+        return Sequence("list", items, node, is_whole=False)
     return Constant(found, node)
 
 

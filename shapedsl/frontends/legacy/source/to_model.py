@@ -148,11 +148,16 @@ def described(value: Value) -> str:
             return "this"
 
 
+def is_new_name(name: str) -> bool:
+    """Returns whether a qualified name is of the new specs, or of this package."""
+    return name.startswith(_NEW)
+
+
 def is_new(value: Value) -> bool:
     """Returns whether a spec, or a part of it, is one of torch's new ones already."""
     match value:
         case Made(name=name) | Imported(name=name):
-            return name.startswith(_NEW)
+            return is_new_name(name)
         case Member(owner=owner):
             return is_new(owner)
         case Dict(entries=entries):
@@ -206,4 +211,4 @@ def _joined(inputs: list[Input]) -> Input:
     return UnknownInput()
 
 
-__all__ = ["Spans", "described", "is_new", "to_input", "to_tree"]
+__all__ = ["Spans", "described", "is_new", "is_new_name", "to_input", "to_tree"]

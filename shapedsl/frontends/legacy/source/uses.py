@@ -17,7 +17,7 @@ from ..model import LegacySpec
 from ..verdict import Conversion
 from .refused import Reason
 from .sites import Site
-from .values import Fork, Value
+from .values import Dict, Fork, Sequence, Value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -43,11 +43,11 @@ class Use:
     argument: cst.Arg | None = None
     value: Value | None = None
     target: Value | None = None
-    args: dict[str, Value] = field(default_factory=dict)
-    worlds: list[Value] = field(default_factory=list)
-    specs: list[LegacySpec] = field(default_factory=list)
-    stale: list[cst.CSTNode] = field(default_factory=list)
-    reasons: list[Reason] = field(default_factory=list)
+    args: dict[str, Value] = field(default_factory=dict[str, "Value"])
+    worlds: list[Value] = field(default_factory=list["Value"])
+    specs: list[LegacySpec] = field(default_factory=list["LegacySpec"])
+    stale: list[cst.CSTNode] = field(default_factory=list["cst.CSTNode"])
+    reasons: list[Reason] = field(default_factory=list["Reason"])
     only_shapes: str = ""
     only_help: str = ""
     only_code: str = "legacy-note"
@@ -91,7 +91,10 @@ def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
     seen: list[tuple[Value | None, LegacySpec, Conversion]] = []
     for use in uses:
         for world, spec in zip_longest(use.worlds, use.specs):  # marks have no world
-            if any(spec == known for _, known, _ in seen):
+            known = next((entry for entry in seen if entry[1] == spec), None)
+            if known is not None:  # another display may say the same, and is to be rewritten too
+                if world is not None and all(_nodes(world) != _nodes(each) for each, _, _ in seen):
+                    seen.append((world, spec, known[2]))
                 continue
             trial = Report()
             conversion = convert(spec, trial)
@@ -122,6 +125,20 @@ def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
     site.worlds = [world for world, _, _ in seen if world is not None]
     site.conversions = [conversion for _, _, conversion in seen]
     site.spec = seen[0][1]
+
+
+def _nodes(value: Value | None) -> list[int]:
+    """Returns the nodes that a world was made by, in its order."""
+    match value:
+        case None:
+            return []
+        case Dict(entries=entries):
+            inner = [each for pair in entries.values() for each in pair]
+        case Sequence(items=items):
+            inner = items
+        case _:
+            inner = []
+    return [id(value.node), *(node for each in inner for node in _nodes(each))]
 
 
 def grouped(uses: Iterable[Use]) -> list[list[Use]]:
