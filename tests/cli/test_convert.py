@@ -420,6 +420,20 @@ def test_a_change_made_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch) ->
     assert texts() == {"a.py": "mine\n", "b.py": NEW}
 
 
+def test_read_only_files_are_left_alone() -> None:
+    write(a=OLD, b=OLD)
+    Path("src/a.py").chmod(0o444)
+    assert "+++ src/a.py" in run("convert", "src").stdout  # it may be looked at
+    result = run("convert", "--write", "src")  # also by a superuser, who could write it
+    assert (result.exit_code, result.stdout) == (0, "converted src/b.py: 1 call site\n")
+    assert "warning[skipped-file]: `src/a.py` is read-only; it is left alone" in result.stderr
+    assert result.stderr.splitlines()[-2:] == [
+        "2 files: 1 call site converted, 1 file skipped",
+        "shapedsl convert --undo takes it back",
+    ]
+    assert texts() == {"a.py": OLD, "b.py": NEW}
+
+
 def test_a_disk_that_is_full_leaves_whole_files(monkeypatch: pytest.MonkeyPatch) -> None:
     write(a=OLD, b=OLD)
     replace = os.replace

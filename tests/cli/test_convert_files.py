@@ -190,12 +190,6 @@ def test_links_to_files_are_left_alone() -> None:
     assert codes(done("broken.py")) == codes(done("loop.py")) == ["unreadable-file"]
 
 
-def test_read_only_files_are_left_alone() -> None:
-    write("a.py").chmod(0o444)
-    outcome = done("a.py")  # for a superuser as well, who could write it
-    assert (codes(outcome), outcome.change, outcome.skipped) == (["skipped-file"], None, True)
-
-
 def test_pipes_are_not_opened() -> None:
     os.mkfifo("pipe.py")
     assert [(d.code, d.message) for d in done("pipe.py").diagnostics] == [

@@ -180,8 +180,6 @@ def _rewrite(task: Task, raw: bytes, result: FileResult, report: Report) -> Chan
         message = f"`{task.name}` cannot be written back; it is left alone"
         report.warning("skipped-file", message, note=what, help="save the file as UTF-8")
         return None
-    if not _is_writable(Path(task.name), report):
-        return None
     return Change(task.name, raw, after, unified(task.name, source.text, result.text))
 
 
@@ -205,18 +203,8 @@ def _extraction(task: Task, result: FileResult, report: Report) -> Change | None
             help=f"move it, or print what it would hold: shapedsl convert --to shapes - < {task.name}",
         )
         return None
-    if before is not None and not _is_writable(path, report):
-        return None
     old = None if before is None else before.decode("utf-8", errors="replace")
     return Change(str(path), before, text.encode(), unified(str(path), old, text))
-
-
-def _is_writable(path: Path, report: Report) -> bool:
-    """Returns whether a file may be replaced; a superuser is held to its permissions too."""
-    if path.stat().st_mode & 0o222 and os.access(path, os.W_OK):
-        return True
-    report.warning("skipped-file", f"`{path}` is read-only; it is left alone", help="allow writing, and run again")
-    return False
 
 
 __all__ = ["Task", "convert_bytes", "convert_file", "crashed"]

@@ -32,6 +32,10 @@ def write(change: Change, journal: Journal, report: Report) -> bool:
             if _contents(path) != change.before:
                 report.warning("skipped-file", f"`{path}` was changed while it was converted; it is left alone")
                 return False
+            if change.before is not None and not _is_writable(path):
+                help_ = "allow writing, and run again"
+                report.warning("skipped-file", f"`{path}` is read-only; it is left alone", help=help_)
+                return False
             journal.note(path, change.before, change.after)
             write_file(path, change.after)
     except OSError as error:
@@ -92,6 +96,11 @@ def undo(journal: Path, below: Sequence[str], report: Report) -> Undone:
             report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
     keep(journal, left)
     return Undone(tuple(reversed(restored)), tuple(reversed(refused)))
+
+
+def _is_writable(path: Path) -> bool:
+    """Returns whether a file may be replaced; a superuser is held to its permissions too."""
+    return bool(path.stat().st_mode & 0o222) and os.access(path, os.W_OK)
 
 
 def _contents(path: Path) -> bytes | None:
