@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _MAKERS: Final = _words(
 # Methods of plain values that change nothing, and those that change only what they are called on.
 READING: Final = _words("items keys values get copy format join upper lower strip replace split count index")
 CHANGING: Final = _words("update setdefault append extend insert add")
+_ATOMS: Final = _words("Dim _Dim dims ShapeVar IntVar AUTO DYNAMIC STATIC int str float bool len min max sum abs range")
 _PLAIN: Final = _words(
     "Name Integer Float Imaginary SimpleString ConcatenatedString FormattedString FormattedStringText"
     " FormattedStringExpression Ellipsis Tuple List Set Dict Element StarredElement DictElement StarredDictElement"
@@ -68,4 +70,29 @@ def _is_known(call: cst.Call, scopes: Scopes) -> bool:
     return bool(names)
 
 
-__all__ = ["CHANGING", "READING", "is_pure"]
+def is_atom(node: cst.CSTNode | None) -> bool:
+    """Returns whether an expression gives a value that holds no other: a number, a string, a Dim."""
+    import libcst as cst
+
+    if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString, cst.Attribute, cst.Comparison)):
+        return True
+    if isinstance(node, cst.Call):
+        name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        return isinstance(name, cst.Name) and name.value in _ATOMS
+    if isinstance(node, cst.BinaryOperation):
+        return is_atom(node.left) and (is_atom(node.right) or isinstance(node.right, cst.Name))
+    return isinstance(node, cst.UnaryOperation)
+
+
+def held_names(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yields the names whose values an expression may give, or hold."""
+    import libcst as cst
+
+    if isinstance(node, cst.Name):
+        yield node
+    elif not is_atom(node):
+        for child in node.children:
+            yield from held_names(child)
+
+
+__all__ = ["CHANGING", "READING", "held_names", "is_atom", "is_pure"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .pure import CHANGING, is_pure
+from .pure import CHANGING, held_names, is_atom, is_pure
 from .scopes import Scopes
 
 if TYPE_CHECKING:
@@ -41,11 +41,14 @@ class Steps:
     """
 
     def __init__(self, tree: Tree, scopes: Scopes) -> None:
+        from libcst.metadata import ImportAssignment
+
         self._tree = tree
         self._scopes = scopes
         self._uses: dict[Key, list[tuple[int, int]]] = {}
         self._keys: dict[cst.CSTNode, Key] = {}
-        self._sources: dict[Key, list[Key] | None] = {}
+        self._nodes: dict[Key, list[cst.CSTNode]] = {}
+        self._sources: dict[tuple[Key, bool], list[Key] | None] = {}
         self.reads: list[Read] = []
         self.names: dict[cst.CSTNode, list[Key]] = {}
         self.touching: dict[Key, list[cst.CSTNode]] = {}
@@ -56,10 +59,14 @@ class Steps:
                 self.reads.append(Read(*span, key, node))
                 self._uses.setdefault(key, []).append(span)
                 self._keys[node] = key
+                self._nodes.setdefault(key, []).append(node)
         self.reads.sort(key=lambda read: (read.start, read.end))
         for key, bindings in scopes.bindings.items():
-            for binding in bindings:
-                self._bound(key, binding)
+            if not any(
+                isinstance(binding, ImportAssignment) for binding in bindings
+            ):  # `except ImportError: Dim = None`
+                for binding in bindings:
+                    self._bound(key, binding)
         for read in self.reads:
             self._changed(read)
 
@@ -111,72 +118,98 @@ class Steps:
 
     def _changed(self, read: Read) -> None:
         """Notes the statement that changes what a name holds, if that is all it does."""
-        statement = self._step(read.node)
+        statement, is_deep = self._step(read.node)
         if statement is None or not self._may_go(statement):
             return
-        keys = self._parts(read.key, set())
+        keys = self._parts(read.key, is_deep, set())
         if keys is not None:
             for key in keys:
                 self._note(statement, key)
 
-    def _parts(self, key: Key, seen: set[Key]) -> list[Key] | None:
-        """Returns a name and those whose values it may be a part of; None if that is not known, as of a parameter."""
+    def _parts(self, key: Key, is_deep: bool, seen: set[Key]) -> list[Key] | None:
+        """Returns a name and those whose values it may be a part of, or, if a change goes deep, may hold.
+
+        Returns:
+            None if that is not known, as of a parameter.
+        """
         if key in seen:
             return []
         seen.add(key)
+        origins = self._origins(key, is_deep)
+        if origins is None:
+            return None
         found = [key]
-        for source in self._origins(key) or ():
-            rest = self._parts(source, seen)
+        for source in origins:
+            rest = self._parts(source, is_deep, seen)
             if rest is None:
                 return None
             found += rest
-        return None if self._origins(key) is None else found
+        return found
 
-    def _origins(self, key: Key) -> list[Key] | None:
-        """Returns the names that a name's definitions read; None if it is bound by something else."""
+    def _origins(self, key: Key, is_deep: bool) -> list[Key] | None:
+        """Returns the names whose values a name's may be, or hold; None if it is bound by something else."""
         import libcst as cst
 
-        if key not in self._sources:
-            found: list[Key] = []
-            self._sources[key] = None
-            for binding in self._scopes.bindings.get(key, ()):
-                statement = self._binder(binding.node)
-                value = statement.iter if isinstance(statement, cst.For) else getattr(statement, "value", None)
-                if value is None:
-                    break
-                if not isinstance(value, (cst.Dict, cst.List, cst.Tuple)):  # a display is new, whatever it holds
-                    found += [self._keys[name] for name in _names(value) if name in self._keys and self._plain(name)]
-            else:
-                self._sources[key] = found
-        return self._sources[key]
+        known = self._sources.get((key, is_deep))
+        if known is not None or (key, is_deep) in self._sources:
+            return known
+        self._sources[key, is_deep] = None
+        values: list[cst.CSTNode] = []
+        for binding in self._scopes.bindings.get(key, ()):
+            statement = self._binder(binding.node)
+            value = statement.iter if isinstance(statement, cst.For) else getattr(statement, "value", None)
+            if value is None:
+                return None
+            values.append(value)
+        if is_deep:
+            values += [step.value for step in self._steps_of(key)]
+        found: list[Key] = []
+        for value in values:
+            if is_deep or not isinstance(value, (cst.Dict, cst.List, cst.Tuple)):  # a display itself is new
+                found += [self._keys[name] for name in held_names(value) if name in self._keys and self._plain(name)]
+        self._sources[key, is_deep] = found
+        return found
+
+    def _steps_of(self, key: Key) -> Iterator[Any]:
+        for node in self._nodes.get(key, ()):
+            step, _ = self._step(node)
+            if step is not None:
+                yield step
 
     def _plain(self, name: cst.CSTNode) -> bool:
-        """Returns whether a name that is read may hold what a step changes: no import does."""
-        from libcst.metadata import ImportAssignment
+        """Returns whether a name that is read may hold what a step changes: no import does, no number, no Dim."""
+        import libcst as cst
 
-        return not any(isinstance(each, ImportAssignment) for each in self._scopes.bindings.get(self._keys[name], ()))
+        for binding in self._scopes.bindings.get(self._keys[name], ()):
+            statement = self._binder(binding.node)
+            if not isinstance(statement, (cst.Assign, cst.AnnAssign)) or not is_atom(statement.value):
+                return not isinstance(binding.node, (cst.Import, cst.ImportFrom))
+        return False
 
-    def _step(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """Returns the statement ``node[…] = …``, ``node.update(…)`` or ``node |= …``."""
+    def _step(self, node: cst.CSTNode) -> tuple[Any, bool]:
+        """Returns the statement ``node[…] = …``, ``node.update(…)`` or ``node |= …``, and whether it changes a part."""
         import libcst as cst
 
         below = node
+        links = 0
         for each in self._scopes.above(node):
             is_on_it = getattr(each, "value", getattr(each, "func", None)) is below
             is_method = isinstance(below, cst.Attribute) and below.attr.value in CHANGING
             if isinstance(each, cst.Assign) and isinstance(below, cst.AssignTarget):
-                return each
+                return each, links > 1
             if isinstance(each, cst.AugAssign) and each.target is below:
-                return each
+                return each, links > 0
             if isinstance(each, cst.Expr) and isinstance(below, cst.Call):
-                return each
-            is_link = isinstance(each, (cst.Subscript, cst.Attribute)) or (isinstance(each, cst.Call) and is_method)
+                return each, links > 1
+            is_link = isinstance(each, cst.Subscript) or (isinstance(each, cst.Call) and is_method)
+            links += is_link
+            is_link = is_link or isinstance(each, cst.Attribute)
             if not (isinstance(each, cst.AssignTarget) or (is_link and is_on_it)):
-                return None
+                return None, False
             if isinstance(below, cst.Attribute) and not isinstance(each, cst.Call):
-                return None
+                return None, False
             below = each
-        return None
+        return None, False
 
     # ------------------------------------------------------------------------------ statements
 
@@ -225,15 +258,6 @@ def _is_place(target: cst.CSTNode) -> bool:
     if isinstance(target, cst.Call):  # `a.setdefault("x", {})[0] = b`
         return isinstance(target.func, cst.Attribute) and target.func.attr.value in CHANGING
     return isinstance(target, cst.Name)
-
-
-def _names(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    import libcst as cst
-
-    if isinstance(node, cst.Name):
-        yield node
-    for child in node.children:
-        yield from _names(child)
 
 
 def is_whole(node: cst.CSTNode, scopes: Scopes, going: Container[cst.CSTNode], deleted: Container[cst.CSTNode]) -> bool:
