@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....diagnostics import Report, Severity
-from ...stubs.room import with_room
 from .apis import api_of, bind
 from .constrained import DYNAMIC_DIM
 from .dumped import LOADERS, is_load, load_use
@@ -62,7 +61,7 @@ def find_sites(tree: Tree, report: Report) -> list[Site]:
     from .interpret import interpret
 
     finder = _Finder(tree)
-    with_room(lambda: interpret(tree, finder))
+    interpret(tree, finder)
     uses = [*finder.uses, *finder.marks.uses(), *finder.loads()]
     groups = sorted(grouped(uses), key=lambda group: tree.extent(group[0].call))
     sites = [site_of(group, tree, report) for group in groups]

@@ -49,8 +49,7 @@ def _value(found: Any, node: cst.CSTNode) -> Value:
         }
         return Dict(entries, node, is_whole=False)
     if isinstance(found, list):
-        listed: list[Any] = found
-        items = [_value(item, node) for item in listed]
+        items = [_value(item, node) for item in cast("Any", found)]
         return Sequence("list", items, node, is_whole=False)
     return Constant(found, node)
 
