@@ -137,7 +137,7 @@ def test_one_spec_for_inputs_of_two_ranks_is_kept() -> None:
 def test_branches() -> None:
     text = """
         def build(wide):
-            w = Dim("w") if wide else 5
+            w = Dim("w") if wide else 3
             shapes = {"x": {0: b, 1: w}, "y": {0: b}} if b else None
             return export(net, (x, y), dynamic_shapes=shapes)
         """

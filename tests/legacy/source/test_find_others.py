@@ -130,14 +130,14 @@ LOADER = "torch._export.serde.dynamic_shapes._load_dynamic_shapes"
 
 
 def test_a_dump() -> None:
-    assert told(DUMP) == [f"{LOADER}: f(arg0: Tensor[nb, 3], arg1: Tensor[2*nb + 1]) dim nb in [1, inf]"]
+    assert told(DUMP) == [f"{LOADER}: f(arg0: Tensor[nb, 3], arg1: Tensor[2 * nb + 1]) dim nb in [1, inf]"]
     sites, report, _ = found(DUMP)
     assert sites[0].only_shapes
     assert "legacy-parameter" in [diagnostic.code for diagnostic in report]
 
 
 def test_a_dump_at_an_export() -> None:
-    shapes = "forward(self, x: Tensor[nb, 3], y: Tensor[2*nb + 1]) dim nb in [1, inf]"
+    shapes = "forward(self, x: Tensor[nb, 3], y: Tensor[2 * nb + 1]) dim nb in [1, inf]"
     assert told(DUMP + "export(net, (x, y), dynamic_shapes=shapes)") == [f"torch.export.export: {shapes}"]
 
 
@@ -173,7 +173,7 @@ def test_engines(call: str) -> None:
     assert api.startswith("torch_tensorrt.")
     assert shapes == (
         "build(q: Tensor[B, q_1], arg1: Tensor[B, arg1_1], arg2: Tensor[1, 64]) "
-        "dim B in [1, 16] hint 4 dim q_1 in [8, 128] hint 32 dim arg1_1 in [8, 128] hint 32"
+        "dim B in [1, 16] hint 4 dim arg1_1 in [8, 128] hint 32 dim q_1 in [8, 128] hint 32"
     )
 
 

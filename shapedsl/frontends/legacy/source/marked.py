@@ -67,6 +67,11 @@ class _Set:
     reason: Reason | None = None
     readers: list[Made] = field(default_factory=list["Made"])  # the compiled callables that took the tensor
 
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether it says of a size that it changes."""
+        return self.reason is not None or any(mark.kind != "static" for mark in self.marks)
+
 
 @dataclass(eq=False, slots=True)
 class _Compiled:
@@ -174,7 +179,7 @@ class Marks:
         example = Example(bound.rest, bound.values)
         values = [*bound.rest, *bound.values.values()]
         sets = [each for value in _leaves(values) for each in self._by_tensor.get(id(value), ())]
-        if not any(mark.kind != "static" for each in sets for mark in each.marks):
+        if not any(each.is_dynamic for each in sets):
             return
         for each in sets:
             if not any(reader.node is compiled.node for reader in each.readers):
@@ -185,8 +190,9 @@ class Marks:
 
     def uses(self) -> Iterator[Use]:
         """Yields a use for each compiled callable that marks reach, and one for each mark that reaches none."""
+        read = {id(each.node) for each in self._sets if each.readers}
         for each in self._sets:
-            if not each.readers and any(mark.kind != "static" for mark in each.marks):
+            if id(each.node) not in read and each.is_dynamic:
                 use = Use(each.name, each.node, each.frame)
                 use.reasons.append(
                     Reason(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import libcst as cst
 
-    from ....diagnostics import Report
+    from ....diagnostics import Report, Span
     from ...stubs.tree import Tree
     from .values import Unknown
 
@@ -38,11 +38,18 @@ class Reason:
         report.error(
             self.code,
             f"the spec of this call is kept: {self.text}",
-            at=tree.span(self.node),
+            at=_with_parentheses(tree, self.node),
             label=self.label,
             also=() if call is self.node else [(tree.span(call), "kept as it is")],
             help=self.help,
         )
+
+
+def _with_parentheses(tree: Tree, node: cst.CSTNode) -> Span:
+    span = tree.span(node)
+    for each in (*getattr(node, "lpar", ()), *getattr(node, "rpar", ())):
+        span = span.to(tree.span(each))
+    return span
 
 
 class RefusedError(Exception):
