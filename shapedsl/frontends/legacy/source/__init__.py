@@ -45,7 +45,7 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
         from .rewrite import rewrite
 
         text = rewrite(tree, sites, style, report)
-    results = tuple([site_result(tree, site) for site in sites])
+    results = tuple([site_result(tree, site, target) for site in sites])
     return FileResult(text, file_text(tree, sites, report), results)
 
 

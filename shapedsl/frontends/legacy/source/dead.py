@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Where these are called, a name may be read that nobody spells.
 _REFLECTION: Final = frozenset(("globals", "locals", "vars", "eval", "exec"))
 
-_NAME: Final = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_NAME: Final = re.compile(r"(?<![\w.])[^\W\d]\w*\b(?!\s*=(?!=))")  # that is read: no `name=`
 # A string that holds no code: one without an `f`.
 _STRING: Final = re.compile(
     r"""(?<!\w)[rRbBuU]{0,2}(?:\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""",

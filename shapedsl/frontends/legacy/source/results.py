@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from ....diagnostics import Report, Source
 from ....ir import Signature
@@ -32,12 +32,13 @@ _ORDER: Final = tuple(Verdict)
 _RESERVED: Final = frozenset(("and", "or", "not", "in", "None", "_", "inf", "true", "false"))
 
 
-def site_result(tree: Tree, site: Site) -> SiteResult:
-    """Returns what a report says of one use."""
+def site_result(tree: Tree, site: Site, target: Literal["python", "shapes"]) -> SiteResult:
+    """Returns what a report says of one use, where that is what is written."""
     line, column = tree.source.position(tree.extent(site.call)[0])
     name = site.spec.name if site.spec is not None else ""
-    if site.kept or not site.conversions:
-        return SiteResult(line, column, site.api, name, "kept", "", "", tuple(map(_one_line, site.kept)), "")
+    kept = [*site.kept, f"`{site.api}` {site.only_shapes}"] if site.only_shapes and target == "python" else site.kept
+    if kept or not site.conversions:
+        return SiteResult(line, column, site.api, name, "kept", "", "", tuple(map(_one_line, kept)), "")
     gravest = max(site.conversions, key=lambda found: _ORDER.index(found.verdict))
     notes = dict.fromkeys(note_text(note) for found in site.conversions for note in found.notes)
     texts = dict.fromkeys(write_signature(found.signature) for found in site.conversions)
