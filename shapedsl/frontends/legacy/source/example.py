@@ -11,6 +11,7 @@ After::
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,12 @@ class Example:
     Attributes:
         positional: None where they are not known.
         named: By keyword; None where they are not known.
+        known: What else tells of a value that is not known: its annotation.
     """
 
     positional: list[Value] | None
     named: dict[str, Value] | None
+    known: Function[[Value], Value]
 
     def by_parameter(self, signature: Signature | None, node: cst.CSTNode) -> dict[str, Value]:
         """Returns what is known of the inputs, by parameter; without a signature, those that a keyword names."""
@@ -72,7 +75,7 @@ class Example:
         is_partial = self.positional is None or self.named is None
         if is_partial and (not isinstance(tree, Entries) or not (self.positional or self.named)):
             return None
-        found = {name: to_input(value) for name, value in self.by_parameter(signature, node).items()}
+        found = {name: to_input(value, self.known) for name, value in self.by_parameter(signature, node).items()}
         for param in signature.params:
             if param.kind is ParamKind.VAR_POSITIONAL and found.get(param.name) == to_input(
                 Sequence("tuple", [], node)
@@ -84,12 +87,12 @@ class Example:
 
     def _by_keys(self, tree: Tree) -> dict[str, Input] | None:
         """Returns inputs where no signature tells their names, but the keys of the spec leave no doubt."""
-        found = {name: to_input(value) for name, value in (self.named or {}).items()}
+        found = {name: to_input(value, self.known) for name, value in (self.named or {}).items()}
         if not isinstance(tree, Entries):
             return found or None
         others = [key for key, _ in tree.items if isinstance(key, str) and key not in found]
         if self.positional is not None and len(others) == len(self.positional):
-            given = [to_input(value) for value in self.positional]
+            given = [to_input(value, self.known) for value in self.positional]
             if len(given) == 1:
                 found[others[0]] = given[0]
             elif all(isinstance(each, TensorInput) and each.rank is not None for each in given):
@@ -99,7 +102,7 @@ class Example:
         return found or None
 
 
-def example_of(args: Value | None, kwargs: Value | None) -> Example:
+def example_of(args: Value | None, kwargs: Value | None, known: Function[[Value], Value]) -> Example:
     """Returns the example that two arguments of an export hold: a tuple, and a dict by keyword."""
     positional: list[Value] | None
     match args:
@@ -119,7 +122,7 @@ def example_of(args: Value | None, kwargs: Value | None) -> Example:
             named = {str(key): item for key, (_, item) in entries.items()}
         case _:
             named = None
-    return Example(positional, named)
+    return Example(positional, named, known)
 
 
 def signature_of(target: Value | None) -> Signature | None:

@@ -15,20 +15,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ..model import Items, LegacySpec, Tree, Unsaid
+from ..model import Entries, Hint, Hinted, Items, LegacySpec, ObjectInput, Tree, Unsaid
 from .apis import ONNX, Api, Bound, bind
 from .collected import collected
 from .constrained import constrained
 from .dumped import dump_spec, is_load
 from .example import Example, example_of, signature_of
 from .forks import worlds
+from .hints import annotated
 from .onnx_labels import axes_spec, has_labels, labeled_tree
 from .refused import RefusedError, refuse
-from .to_model import is_new, to_tree
+from .to_model import is_new, to_input, to_tree
 from .uses import Use
 from .values import Callable, Collection, Constant, Dict, Fork, Made, Member, Sequence, Unknown, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable as Function
     from collections.abc import Sequence as Sequence_
 
     import libcst as cst
@@ -57,10 +59,12 @@ def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence_[
     value = bound.values[keyword]
     if is_new(value):
         return None
-    use = Use(name, node, frame, bound.nodes[keyword], value, bound.values.get("mod"), {}, only_shapes=api.only_shapes)
+    target = bound.values.get("mod")
+    target = None if target is None else annotated(target, frame)
+    use = Use(name, node, frame, bound.nodes[keyword], value, target, {}, only_shapes=api.only_shapes)
     use.only_help = api.help
     signature = signature_of(use.target)
-    example = _example(api, bound)
+    example = _example(api, bound, lambda each: annotated(each, frame))
     use.args = example.by_parameter(signature, node)
     choices = worlds(value)
     try:
@@ -104,12 +108,12 @@ def _read(file: File, use: Use, bound: Bound, keyword: str, world: Value, exampl
             return _spec(file, use, _tree(file, use, keyword, world, example), example)
 
 
-def _example(api: Api, bound: Bound) -> Example:
+def _example(api: Api, bound: Bound, known: Function[[Value], Value]) -> Example:
     if api.is_starred:
         reserved = {"mod", "dynamic_shapes", "constraints", _FLAG, "aten_graph", "pre_dispatch", "tracing_mode"}
         named = {name: value for name, value in bound.values.items() if name not in reserved}
-        known = bound.unclear is None and bool(bound.rest)
-        return Example(bound.rest if known else None, named if known else None)
+        is_whole = bound.unclear is None and bool(bound.rest)
+        return Example(bound.rest if is_whole else None, named if is_whole else None, known)
     args, kwargs = bound.values.get("args"), bound.values.get("kwargs")
     if (
         api is ONNX
@@ -118,8 +122,10 @@ def _example(api: Api, bound: Bound) -> Example:
         and args.items
         and isinstance(args.items[-1], Dict)
     ):
-        return example_of(Sequence("tuple", args.items[:-1], args.node), args.items[-1])  # keyword arguments come last
-    return example_of(args, kwargs)
+        return example_of(
+            Sequence("tuple", args.items[:-1], args.node), args.items[-1], known
+        )  # keyword arguments come last
+    return example_of(args, kwargs, known)
 
 
 def _drop_flag(use: Use, bound: Bound, file: File) -> None:
@@ -151,8 +157,31 @@ def _tree(file: File, use: Use, keyword: str, world: Value, example: Example) ->
                 label="sizes of live tensors",
                 help="convert the live objects with `sd.from_dims(inputs, args, fn=…)`",
             )
+        case Dict(entries=entries) if any(_is_object(use.args.get(str(key)), example) for key in entries):
+            return _without_objects(file, use, world, example)
         case _:
             return to_tree(world, file.span)
+
+
+def _is_object(value: Value | None, example: Example) -> bool:
+    """Returns whether an input is an object of a class whose children the file does not show."""
+    given = None if value is None else to_input(value, example.known)
+    return isinstance(given, ObjectInput) and not given.children
+
+
+def _without_objects(file: File, use: Use, world: Dict, example: Example) -> Tree:
+    """Returns a spec in which what is said of such an object need not be known: no ShapesSpec can say it."""
+    items: list[tuple[str | int, Tree]] = []
+    for key, (_, item) in world.entries.items():
+        try:
+            tree = to_tree(item, file.span)
+        except RefusedError:
+            if not _is_object(use.args.get(str(key)), example):
+                raise
+            span = file.span(item.node)
+            tree = Items("list", (Hinted(Hint.DYNAMIC, span=span),), (), span)
+        items.append((str(key), tree))
+    return Entries(tuple(items), file.span(world.node))
 
 
 def _spec(file: File, use: Use, tree: Tree, example: Example) -> LegacySpec:

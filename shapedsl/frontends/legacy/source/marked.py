@@ -27,6 +27,7 @@ from ..notes import loss
 from ..verdict import Note
 from .apis import bind
 from .example import Example, signature_of
+from .hints import annotated
 from .refused import Reason, RefusedError, refuse
 from .to_model import to_input
 from .uses import Use
@@ -176,7 +177,7 @@ class Marks:
         bound = bind(args, ())
         if bound.unclear is not None:
             return
-        example = Example(bound.rest, bound.values)
+        example = Example(bound.rest, bound.values, lambda each: annotated(each, frame))
         values = [*bound.rest, *bound.values.values()]
         sets = [each for value in _leaves(values) for each in self._by_tensor.get(id(value), ())]
         if not any(each.is_dynamic for each in sets):
@@ -225,7 +226,8 @@ class Marks:
         given = bind(args, ("mod",))
         if "dynamic_shapes" in given.values:
             return  # torch ignores marks where a spec is
-        use.target = given.values.get("mod")
+        target = given.values.get("mod")
+        use.target = None if target is None else annotated(target, use.frame)
         for each in call.sets:
             self._check(each, call)
         signature = signature_of(use.target)
@@ -258,7 +260,7 @@ class Marks:
                 name,
                 signature.params if signature is not None else None,
                 tree,
-                {param: to_input(value) for param, value in use.args.items()},
+                {param: to_input(value, call.example.known) for param, value in use.args.items()},
                 signature.receiver if signature is not None else None,
                 (*notes, *_of_dynamic(given.values.get("dynamic"))),
                 "compile",

@@ -171,8 +171,14 @@ def is_new(value: Value) -> bool:
 # ---------------------------------------------------------------------------------------- inputs
 
 
-def to_input(value: Value) -> Input:
-    """Returns what an example input is, as far as source shows it."""
+def to_input(value: Value, known: Function[[Value], Value] = lambda value: value) -> Input:
+    """Returns what an example input is, as far as source shows it.
+
+    Args:
+        value: The input.
+        known: What else tells of a value that is not known: its annotation.
+    """
+    value = known(value)
     match value:
         case Tensor(sizes=sizes):
             return TensorInput(None if sizes is None else len(sizes), sizes)
@@ -183,16 +189,22 @@ def to_input(value: Value) -> Input:
         case Constant(value=constant):
             return OtherInput("None" if constant is None else type(constant).__name__)
         case Sequence(kind="namedtuple", items=items, fields=fields, class_name=name):
-            children = tuple([(field, to_input(item)) for field, item in zip(fields, items, strict=True)])
+            children = tuple([(field, to_input(item, known)) for field, item in zip(fields, items, strict=True)])
             return ObjectInput(name, children, is_namedtuple=True)
         case Sequence(kind=kind, items=items):
-            return SequenceInput("list" if kind == "list" else "tuple", tuple(map(to_input, items)))
+            return SequenceInput(
+                "list" if kind == "list" else "tuple", tuple([to_input(item, known) for item in items])
+            )
         case Dict(entries=entries) if all(isinstance(key, (str, int)) for key in entries):
-            return MappingInput(tuple([(key, to_input(item)) for key, (_, item) in entries.items()]))  # type: ignore[misc]
+            return MappingInput(tuple([(key, to_input(item, known)) for key, (_, item) in entries.items()]))  # type: ignore[misc]
+        case Made(name="builtins.int"):
+            return IntInput()
+        case Made(name="builtins.float" | "builtins.bool" | "builtins.str" as name):
+            return OtherInput(name.removeprefix("builtins."))
         case Made(name=name) if _is_class(name):
             return ObjectInput(name.rpartition(".")[2], ())
         case Fork(options=options):
-            return _joined([to_input(option) for option in options])
+            return _joined([to_input(option, known) for option in options])
         case _:
             return UnknownInput()
 
