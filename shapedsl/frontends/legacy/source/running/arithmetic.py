@@ -74,6 +74,7 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
         return _elementwise(node, left, right)
     for value in (left, right):
         if isinstance(value, Unknown):
+            machine.escape([left, right], node)
             return Unknown(value.reason, node, value.code)
     machine.escape([left, right], node)
     return Unknown("this operation is not followed", node)

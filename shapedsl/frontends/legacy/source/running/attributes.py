@@ -19,6 +19,8 @@ from ..values import (
     Fork,
     HintValue,
     Imported,
+    Made,
+    Member,
     Sequence,
     Tensor,
     Unknown,
@@ -41,6 +43,8 @@ def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -
         return imported(machine, f"{value.name}.{name}", node)
     if isinstance(value, Callable):
         return attribute(machine, value, name, node)
+    if isinstance(value, (Made, Member)):
+        return Member(value, name, node)
     if isinstance(value, Tensor):
         found_here = tensor_attribute(value, name, node)
         if found_here is not None:
@@ -51,6 +55,8 @@ def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -
     if isinstance(value, Sequence) and value.kind == "namedtuple" and name in value.fields:
         return value.items[value.fields.index(name)]
     kind = _kind(value)
+    if kind == "ShapesCollection":
+        return Member(value, name, node)
     if kind and name in METHODS.get(kind, ()):
         return _method(machine, value, kind, name, node)
     if isinstance(value, Box):
@@ -139,6 +145,8 @@ def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Valu
             return _raises(node)
     if isinstance(value, Unknown):
         return Unknown(value.reason, node, value.code)
+    if isinstance(value, (Made, Member)):
+        return Member(value, "[]", node)
     if isinstance(value, (Imported, Callable)):  # a generic: `list[int]`
         return Unknown("a subscript of this is not followed", node)
     return Unknown("this item is not known", node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .classes import make_object
 from .heap import UNBOUND, joined
@@ -11,7 +11,7 @@ from .known import known_call
 from .library import canonical, is_harmless
 from .methods import call_method
 from ..observe import Argument
-from ..values import Callable, Constant, Dict, Fork, HintValue, Imported, Partial, Sequence, Unknown
+from ..values import Callable, Constant, Dict, Fork, HintValue, Imported, Made, Member, Partial, Sequence, Unknown
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -92,13 +92,59 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
                 machine.tell_callables(args, node)
             elif any(isinstance(each.value, (Callable, Fork, Unknown)) for each in args) and _calls_back(name):
                 machine.unknown_call([each.value for each in args], node)
-            return Unknown(f"the result of `{callee.name}` is not known", node)
+            return _made(machine, node, callee.name, args)
+        made = _made(machine, node, callee.name, args)
         machine.unknown_call([each.value for each in args], node)
-        return Unknown(f"the result of `{callee.name}` is not known", node)
+        return made
+    elif isinstance(callee, (Made, Member)):
+        return _call_made(machine, node, callee, args)
     machine.unknown_call([callee, *(each.value for each in args)], node)
     if isinstance(callee, Unknown):
         return Unknown(callee.reason, node, callee.code)
     return Unknown("the result of this call is not known", node)
+
+
+def _made(machine: Machine, node: cst.Call, name: str, args: list[Argument]) -> Value:
+    """Returns what a call of another module's function makes: all that is known is what it was given."""
+    given: list[tuple[str | None, Value]] | None = []
+    for each in args:
+        if not each.star:
+            given.append((each.name, machine.show(each.value)))
+            continue
+        spread = spread_args(machine, [each])
+        if spread is None:
+            given = None
+            break
+        given.extend((None, machine.show(value)) for value in spread[0])
+        given.extend((key, machine.show(value)) for key, value in spread[1].items())
+    return Made(name, given, node)
+
+
+def _call_made(machine: Machine, node: cst.Call, callee: Made | Member, args: list[Argument]) -> Value:
+    """Calls an object of another module, or a method of one."""
+    name = ""
+    root: Value = callee
+    while isinstance(root, Member):
+        name = f"{'' if root.name == '[]' else '.'}{root.name}{name}"
+        root = root.owner
+    if not isinstance(root, Made):  # a `ShapesCollection`
+        machine.unknown_call([root, *(each.value for each in args)], node)
+        return Unknown("the result of this call is not known", node)
+    if isinstance(callee, Member) and isinstance(callee.owner, Made):
+        is_model = root.name.rpartition(".")[2][:1].isupper() or root.name.endswith(".from_pretrained")
+        if callee.name in _THEMSELVES or (callee.name in _MOVES and is_model):
+            return callee.owner
+    made = _made(machine, node, f"{root.name}(){name}", args)
+    if is_harmless(canonical(root.name)):
+        machine.tell_callables(args, node)
+    else:
+        machine.unknown_call([each.value for each in args], node)
+    return made
+
+
+# Methods of modules that return the module: those that tensors do not have, and those that they have.
+_THEMSELVES: Final = frozenset(("eval", "train", "requires_grad_"))
+_MOVES: Final = frozenset("cuda cpu to half float double bfloat16 to_empty apply".split())
 
 
 def known_or_none(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) -> Value | None:

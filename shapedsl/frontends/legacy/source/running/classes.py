@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .heap import UNBOUND, Box, Scope, joined, settled
 from .library import canonical
@@ -141,6 +141,13 @@ def attribute(machine: Machine, value: Callable, name: str, node: cst.CSTNode) -
         return Unknown(f"the attribute `{name}` is not known", node)
     held, _ = member(machine, made, name)
     box = value.attributes
+    if held is None or (isinstance(held, Unknown) and not _is_property(held)):
+        is_set = isinstance(box, Box) and box.lost is None and any(
+            isinstance(content, Dict) and name in content.entries for content in box.contents
+        )
+        inherited = _inherited(machine, value, made, name, node) if value.kind == "object" and not is_set else None
+        if inherited is not None and name not in machine.index.stored:
+            return inherited
     if value.kind == "object" and isinstance(box, Box) and not _is_property(held):
         if box.lost is not None:
             if not isinstance(held, Callable) or name in machine.index.stored:
@@ -154,6 +161,25 @@ def attribute(machine: Machine, value: Callable, name: str, node: cst.CSTNode) -
                 rest = _bound(held, value, made, name, node)
                 return joined([*options, *([] if isinstance(rest, Unknown) and held is None else [rest])], node)
     return _bound(held, value, made, name, node)
+
+
+def _inherited(machine: Machine, value: Callable, made: Callable, name: str, node: cst.CSTNode) -> Value | None:
+    """Returns what an object has from a class that is not in the file, where that is known; else None."""
+    for base in (base for _, info in lineage(machine, made) if info is not None for base in info.bases):
+        if not isinstance(base, Imported):
+            continue
+        usual = canonical(base.name)
+        if name in MODULE_METHODS and usual.startswith(_MODULES):
+            return Callable("function", None, f"Module.{name}", node, inner=value)
+        if name.startswith(("assert", "fail", "skip", "subTest")) and usual.endswith("TestCase"):
+            return Imported(f"unittest.TestCase.{name}", node)
+        if usual in PLAIN_BASES and usual.startswith("torch"):
+            return Imported(f"torch.nn.Module.{name}", node)
+    return None
+
+
+_MODULES: Final = ("torch.", "pytorch_lightning.", "lightning.", "transformers.")
+MODULE_METHODS: Final = frozenset("eval train cuda cpu to half float double bfloat16 requires_grad_ apply share_memory xpu to_empty type".split())
 
 
 def _is_property(held: Value | None) -> bool:
@@ -219,4 +245,4 @@ def put(machine: Machine, box: Box, name: str, value: Value, node: cst.CSTNode, 
     box.contents.extend(before)
 
 
-__all__ = ["attribute", "define_class", "forward_of", "make_object", "member", "put", "set_attribute"]
+__all__ = ["MODULE_METHODS", "attribute", "define_class", "forward_of", "make_object", "member", "put", "set_attribute"]

@@ -34,8 +34,9 @@ def call_dims(node: cst.Call, given: list[Value], named: dict[str, Value]) -> Va
 
 def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
     if not isinstance(name, Constant):
-        reason = name.reason if isinstance(name, Unknown) else "the name of this dim may be one of several"
-        return Unknown(reason, node, "legacy-names")
+        if isinstance(name, Unknown):
+            return Unknown(name.reason, node, name.code)
+        return Unknown("the name of this dim may be one of several", node)
     if not isinstance(name.value, str) or not name.value.isidentifier():
         return Unknown("the name of a dim must be an identifier", node, "legacy-names")
     bounds = _bounds(node, [], named)
@@ -63,8 +64,9 @@ def _bounds(node: cst.Call, given: list[Value], named: dict[str, Value]) -> tupl
             bounds.append(None)
             continue
         if not isinstance(value, Constant):
-            reason = value.reason if isinstance(value, Unknown) else "this bound may be one of several"
-            return Unknown(reason, node, "legacy-bounds")
+            if isinstance(value, Unknown):
+                return Unknown(value.reason, node, value.code)
+            return Unknown("this bound may be one of several", node)
         number = value.value
         if isinstance(number, float) and number.is_integer():
             number = int(number)

@@ -10,7 +10,7 @@ from .attributes import attribute_of, item_of
 from .comprehensions import comprehension
 from .heap import UNBOUND, Box, joined, settled
 from .names import children
-from ..values import Callable, Constant, Dict, Fork, Sequence, Unknown
+from ..values import Callable, Constant, Dict, Fork, Made, Member, Relation, Sequence, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -271,11 +271,27 @@ def _comparison(machine: Machine, node: cst.Comparison) -> Value:
     results: list[bool | None] = []
     for part in node.comparisons:
         right = evaluate(machine, part.comparator)
+        if isinstance(left, (Made, Member)) or isinstance(right, (Made, Member)):
+            if len(node.comparisons) == 1 and type(part.operator).__name__ in _SIGNS:
+                return Relation(left, _SIGNS[type(part.operator).__name__], right, node)
+            results.append(None)
+            left = right
+            continue
         results.append(compare(machine, type(part.operator).__name__, left, right))
         left = right
     if any(each is False for each in results):
         return Constant(False, node)
     return Unknown("this comparison is not known", node) if None in results else Constant(True, node)
+
+
+_SIGNS = {
+    "LessThan": "<",
+    "LessThanEqual": "<=",
+    "GreaterThan": ">",
+    "GreaterThanEqual": ">=",
+    "Equal": "==",
+    "NotEqual": "!=",
+}
 
 
 def _attribute(machine: Machine, node: cst.Attribute) -> Value:

@@ -15,7 +15,21 @@ from .heap import UNBOUND, Box, Content, Delta, Scope, State, joined
 from .library import BUILTINS
 from .names import Index, Names, index
 from ..observe import Frame
-from ..values import Callable, Collection, Constant, Dict, Fork, Imported, Partial, Sequence, Tensor, Unknown
+from ..values import (
+    Callable,
+    Collection,
+    Constant,
+    Dict,
+    Fork,
+    Imported,
+    Made,
+    Member,
+    Partial,
+    Relation,
+    Sequence,
+    Tensor,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -515,7 +529,7 @@ class Machine:
         return self._show(value, ())
 
     def _show(self, value: Value, around: tuple[int, ...]) -> Value:
-        if isinstance(value, (Constant, Tensor, Imported, Unknown)):
+        if isinstance(value, (Constant, Tensor, Imported, Made, Unknown)):
             return value
         found = self._shown.get(id(value))
         if found is not None:
@@ -544,6 +558,10 @@ class Machine:
             shown = joined([self._show(option, inner) for option in value.options if option is not UNBOUND], value.node)
         elif isinstance(value, Callable) and value.inner is not None:
             shown = replace(value, inner=self._show(value.inner, inner))
+        elif isinstance(value, Member):
+            shown = replace(value, owner=self._show(value.owner, inner))
+        elif isinstance(value, Relation):
+            shown = replace(value, left=self._show(value.left, inner), right=self._show(value.right, inner))
         elif isinstance(value, Partial):
             args = [replace(each, value=self._show(each.value, inner)) for each in value.args]
             shown = replace(value, inner=self._show(value.inner, inner), args=args)

@@ -26,7 +26,6 @@ METHODS: Final[dict[str, frozenset[str]]] = {
         "format join upper lower replace split strip lstrip rstrip startswith endswith removeprefix removesuffix "
         "title capitalize zfill isidentifier isdigit".split()
     ),
-    "ShapesCollection": frozenset(("dynamic_shapes",)),
 }
 
 
@@ -41,6 +40,9 @@ def call_method(machine: Machine, node: cst.Call, callee: Callable, args: list[A
     values = [each.value for each in args]
     if isinstance(receiver, Fork):  # the callee was found before its object was forked
         spread = None
+    if kind == "Module" and receiver is not None:  # the module itself
+        machine.tell_callables(args, node)
+        return receiver
     if isinstance(receiver, Tensor):
         return call_tensor_method(machine, node, receiver, name, spread)
     if spread is None or receiver is None:
@@ -54,8 +56,6 @@ def call_method(machine: Machine, node: cst.Call, callee: Callable, args: list[A
     if receiver.lost is not None:
         machine.escape(values, node)
         return Unknown(receiver.lost.reason, node)
-    if kind == "ShapesCollection":
-        return Unknown("`ShapesCollection.dynamic_shapes` needs the live objects", node)
     result = change(machine, receiver, node, lambda content: _on(machine, content, name, spread, node))
     if receiver.lost is not None or receiver in machine.escaped_boxes:
         machine.escape(values, node)
