@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from ..diagnostics import Span
 from ..ir import (
@@ -136,8 +137,14 @@ def constraint_sizes(constraint: Constraint) -> Iterator[Size]:
 
 
 def alike(left: str, right: str) -> bool:
-    """Returns whether two different names of four or more letters are one edit apart, or differ in case only."""
+    """Returns whether two different names of four or more letters are one edit apart, or differ in case only.
+
+    ``state_h_0`` and ``state_c_0`` are not: a word of one letter is meant.
+    """
     if left == right or min(len(left), len(right)) < 4 or _without_digits(left) == _without_digits(right):
+        return False
+    words = [(a, b) for a, b in zip_longest(left.split("_"), right.split("_"), fillvalue="") if a != b]
+    if len(words) == 1 and all(len(word) == 1 for word in words[0]) and "_" in left:
         return False
     return left.lower() == right.lower() or _one_edit(left, right)
 

@@ -46,6 +46,8 @@ def findings(text: str) -> list[tuple[str, str, str]]:
         ),
         ("def f(x: Tensor[head1, head2]): ...\n", []),  # told apart by digits alone
         ("def f(x: Tensor[row, rows]): ...\n", []),  # `row` has three letters
+        ("def f(x: Tensor[state_h, state_c]): ...\n", []),  # a word of one letter is meant
+        ("def f(x: Tensor[state_ho, state_co]): ...\n", [("warning", "similar-name", "state_co")]),
         ("def f(x: Tensor[seqs, seqt], y: Tensor[seqs, seqt]): ...\n", []),  # both occur twice
     ],
 )
