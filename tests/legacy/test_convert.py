@@ -265,11 +265,26 @@ def test_the_least_root_of_a_derived_dim_is_offered() -> None:
     assert error.helps == ("give `b` the bound `min=2`",)
 
 
-def test_a_pinned_size_is_compared_with_the_example() -> None:
-    tree = named(x=row(Pinned(3), B))
-    same(converted(tree, inputs={"x": TensorInput(2, (3, 4))}), "def f(x: Tensor[3, b]): ...")
-    error = refused(tree, inputs={"x": TensorInput(2, (5, 4))})
-    assert (error.code, error.message) == ("legacy-bounds", "`x.shape[0]` is pinned to 3, and the example has 5")
+@pytest.mark.parametrize(
+    ("dims", "sizes", "part"),
+    [
+        ((Pinned(3), B), (5, 4), "the example's size 5 is not 3"),
+        ((Named("b", 0, 8), N), (9, 4), "the example's size 9 is no `b` with `b` in [0, 8]"),
+        ((Named("b", 5), N), (4, 4), "the example's size 4 is no `b` with `b` in [5, inf]"),
+        ((Derived(B, 2, 1), N), (8, 4), "the example's size 8 is no `2*b + 1` with `b` in [0, inf]"),
+        ((B, B), (4, 5), "`b` is 4 and 5 in the example"),
+        ((B, Derived(B, 2, 0)), (4, 10), "`b` is 4 and 5 in the example"),
+    ],
+)
+def test_an_example_that_torch_refuses(dims: tuple[LegacyDim, ...], sizes: tuple[int, ...], part: str) -> None:
+    made = converted(named(x=row(*dims)), inputs={"x": TensorInput(2, sizes)})
+    assert [part in message for message in messages(made) if "refuses" in message] == [True]
+
+
+@pytest.mark.parametrize("dims", [(Pinned(3), B), (B, Derived(B, 2, 1)), (N, Derived(Named("h", 1, 4), 4, 0))])
+def test_an_example_that_fits(dims: tuple[LegacyDim, ...]) -> None:
+    made = converted(named(x=row(*dims)), inputs={"x": TensorInput(2, (3, None if dims[0] == N else 7)[:2])})
+    assert not [message for message in messages(made) if "refuses" in message]
 
 
 @pytest.mark.parametrize("name", ["_", "inf", "in", "größe", "true"])
@@ -357,6 +372,14 @@ def test_what_a_tuple_means_is_told_by_the_input() -> None:
     same(converted(tree), "def f(x: Tensor[x_0, _]): ...")
     made = converted(tree, inputs={"x": SequenceInput("tuple", (IntInput(4), T1))})
     same(made, "def f(x: (Scalar[x_0], _)):\n    int x_0 in [0, inf]")
+
+
+@pytest.mark.parametrize("tree", [axes({0: DYNAMIC}), row(DYNAMIC, Pinned(3)), row(AUTO, kind="list")])
+def test_without_the_input_dims_may_be_ints(tree: Tree) -> None:
+    assert any("would be described alike" in message for message in messages(converted(named(x=tree))))
+    # a named dim is a tensor's: torch refuses it for an int
+    made = converted(named(x=row(B, DYNAMIC), y=axes({0: B})), "x y")
+    assert not any("would be described alike" in message for message in messages(made))
 
 
 def test_nested_containers() -> None:

@@ -29,7 +29,23 @@ from typing import Any, Final, TypeAlias, cast
 
 from ...diagnostics import Report, Span
 from ...ir import AnyType, Param
-from .model import Derived, Entries, Hint, Hinted, Input, Items, LegacySpec, Named, Pinned, Tree, Unsaid
+from .model import (
+    Derived,
+    Entries,
+    Hint,
+    Hinted,
+    Input,
+    Items,
+    LegacySpec,
+    MappingInput,
+    Named,
+    Pinned,
+    SequenceInput,
+    TensorInput,
+    Tree,
+    UnknownInput,
+    Unsaid,
+)
 from .naming import Place
 from .notes import remark
 from .verdict import Note
@@ -83,7 +99,22 @@ def read_dump(
         if params:
             message = "a dump has no names of parameters: they are counted"
             notes.insert(0, remark(message, [param.name for param in params]))
+    if inputs is None and params is not None and isinstance(tree, Items):
+        inputs = {param.name: _input(item) for param, item in zip(params, tree.items, strict=False)}
     return LegacySpec(name, params, tree, inputs, receiver, tuple(notes), span=span)
+
+
+def _input(tree: Tree) -> Input:
+    """Returns what a dump tells of an input: a tensor has an entry for each dim, and what is no tensor has none."""
+    match tree:
+        case Entries(items=entries):
+            return MappingInput(tuple((key, _input(item)) for key, item in entries))
+        case Items(items=items) if items and not any(isinstance(item, (Entries, Items, Unsaid)) for item in items):
+            return TensorInput(len(items))
+        case Items(kind="list" | "tuple" as kind, items=items) if items:
+            return SequenceInput(kind, tuple(_input(item) for item in items))
+        case _:
+            return UnknownInput()
 
 
 class _Reader:

@@ -18,7 +18,7 @@ what has none is an error.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...diagnostics import Report
@@ -246,6 +246,7 @@ class Pairing:
         match tree:
             case Entries(items=entries):
                 if all(isinstance(key, int) and isinstance(item, _DIMS) for key, item in entries):
+                    self._tensor_or_not(tree, [item for _, item in entries], place)
                     return self._axes(tree, None, None, place)
                 return self._mapped(tree, {}, place)
             case Items(kind="namedtuple", items=items, fields=names) if len(names) == len(items):
@@ -253,11 +254,20 @@ class Pairing:
                 return self._fields(tree, ObjectInput("object", children, True), place)
             case Items(kind=kind, items=items):
                 if all(isinstance(item, _DIMS) for item in items):
+                    self._tensor_or_not(tree, items, place)
                     return self._tensor(tree, TensorInput(), place)
                 types = [self.type(item, _UNKNOWN, place.item(at)) for at, item in enumerate(items)]
                 return _sequence_type(kind, types, tree)
             case _:
                 return self._scalar(tree, place)
+
+    def _tensor_or_not(self, tree: Tree, dims: Sequence[Tree], place: Place) -> None:
+        """Says so where a tensor's dims could as well be ints in a container: a named dim is never an int's."""
+        if any(isinstance(dim, (Named, Derived)) for dim in dims) or all(isinstance(dim, Unsaid) for dim in dims):
+            return
+        what = "dict" if isinstance(tree, Entries) else "sequence"
+        message = f"taken as the dims of a tensor: the ints of a {what} would be described alike"
+        self.notes.append(remark(message, [place.text], span=tree.span))
 
 
 def _tensor_type(dims: list[Dim], tree: Tree) -> Type:

@@ -107,7 +107,7 @@ def _by_name(spec: LegacySpec, tree: Entries, report: Report) -> Assigned | None
         said[collector.name] = Entries((*inside, *flat.items()), tree.span)
     if len(report.errors) > errors:
         return None
-    return _assigned(spec, params, said, warn_missing=bool(tree.items))
+    return _assigned(spec, params, said, warn_missing=bool(tree.items) and spec.runtime == "export")
 
 
 def _collects(spec: LegacySpec, collector: Param, key: str) -> bool:

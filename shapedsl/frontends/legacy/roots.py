@@ -39,6 +39,7 @@ class Slot:
         place: As messages have it.
         root: As it was defined for this slot.
         is_size: Whether it is a size, and not an int.
+        given: The example's size there, where it is known.
         span: Of the dim there.
     """
 
@@ -47,14 +48,22 @@ class Slot:
     factor: int
     offset: int
     is_size: bool
+    given: int | None
     span: Span | None
 
+    @property
+    def value(self) -> int | None:
+        """The root's value in the example; None where that is not known, or no integer."""
+        if self.given is None or (self.given - self.offset) % self.factor:
+            return None
+        return (self.given - self.offset) // self.factor
 
-def slot(dim: Named | Derived, place: str, *, is_size: bool) -> Slot:
+
+def slot(dim: Named | Derived, place: str, *, is_size: bool, given: int | None = None) -> Slot:
     """Returns where ``dim`` stands."""
     if isinstance(dim, Named):
-        return Slot(place, dim, 1, 0, is_size, dim.span)
-    return Slot(place, dim.root, dim.factor, dim.offset, is_size, dim.span)
+        return Slot(place, dim, 1, 0, is_size, given, dim.span)
+    return Slot(place, dim.root, dim.factor, dim.offset, is_size, given, dim.span)
 
 
 def bounds(low: int | None, high: int | None) -> tuple[int, int | None]:
@@ -156,6 +165,7 @@ class Root:
         if not self.is_size:
             message = "torch.export refuses a named dim for an int; it became the variable it names"
             made.append(remark(message, places, span=first.span))
+        made += self._unfit(low, high)
         if checked or not self.is_size:
             return made
         unchecked = all(each.factor * low + each.offset <= _UNCHECKED for each in self.slots)
@@ -168,6 +178,25 @@ class Root:
         if not self.is_bare:
             made += self._phantom(low, high, places, unchecked=unchecked)
         return made
+
+    def _unfit(self, low: int, high: int | None) -> list[Note]:
+        """Returns why torch refuses the example, if it does."""
+        values: dict[int, Slot] = {}
+        for each in self.slots:
+            if each.given is None:
+                continue
+            value = each.value
+            if value is None or value < low or (high is not None and value > high):
+                text = f"`{spelled(self.name, each)}`"
+                within = f"{text} with `{self.name}` in {interval(low, high)}"
+                message = f"torch.export refuses this spec: the example's size {each.given} is no {within}"
+                return [remark(message, [each.place], span=each.span)]
+            values.setdefault(value, each)
+        if len(values) < 2:
+            return []
+        (one, first), (two, other) = list(values.items())[:2]
+        message = f"torch.export refuses this spec: `{self.name}` is {one} and {two} in the example"
+        return [remark(message, [first.place, other.place], span=other.span)]
 
     def _phantom(self, low: int, high: int | None, places: tuple[str, ...], *, unchecked: bool) -> list[Note]:
         """Returns what ran where nothing made the root an integer."""

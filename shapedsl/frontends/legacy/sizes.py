@@ -69,21 +69,16 @@ class Sizes:
                 return None
             case Pinned(value=value, span=span):
                 if given is not None and given != value:
-                    self._report.error(
-                        "legacy-bounds",
-                        f"`{place.text}` is pinned to {value}, and the example has {given}",
-                        at=span,
-                        label=f"not {given}",
-                        note="torch.export refuses this spec",
-                    )
+                    message = f"torch.export refuses this spec: the example's size {given} is not {value}"
+                    self._notes.append(remark(message, [place.text], span=span))
                 return Const(value, span)
             case Hinted():
                 return self._hinted(dim, place, is_size=is_size)
             case Named() | Derived():
-                return self._named(dim, place, is_size=is_size)
+                return self._named(dim, place, is_size=is_size, given=given)
 
-    def _named(self, dim: Named | Derived, place: Place, *, is_size: bool) -> Size:
-        each = slot(dim, place.text, is_size=is_size)
+    def _named(self, dim: Named | Derived, place: Place, *, is_size: bool, given: int | None) -> Size:
+        each = slot(dim, place.text, is_size=is_size, given=given)
         name = each.root.name
         self._slots.setdefault(name, []).append(each)
         if not is_name(name):

@@ -24,7 +24,7 @@ from typing import Any, cast
 from ...diagnostics import Report, Span
 from ...ir import AnyType, Param
 from .labels import Labels
-from .model import Input, Items, LegacyDim, LegacySpec, Named, Pinned, Tree, Unsaid
+from .model import Input, Items, LegacyDim, LegacySpec, Named, Pinned, TensorInput, Tree, UnknownInput, Unsaid
 from .naming import as_name, free
 from .notes import choice, remark
 from .verdict import Note
@@ -105,6 +105,9 @@ def read_engine_inputs(
     if len(report.errors) > errors:
         return None
     notes += reader.notes()
+    if inputs is None:
+        pairs = zip(params, given, strict=False)
+        inputs = {p.name: UnknownInput() if each is None else TensorInput(len(each.least)) for p, each in pairs}
     return LegacySpec(name, params, Items("tuple", items, span=span), inputs, receiver, tuple(notes), "engine", span)
 
 
