@@ -16,7 +16,10 @@ CASES = {
         """,
         """
         rows = ShapeVar("rows", min=1, max=64)  # of a table
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([rows, None]), "y": TensorSpec([rows, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([rows, None]),
+            "y": TensorSpec([rows, None]),
+        }))
         """,
     ),
     "a tuple in the order of the signature": (
@@ -24,7 +27,10 @@ CASES = {
         export(Net(), (x, y), dynamic_shapes=({0: Dim("n")}, None))
         """,
         """
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([ShapeVar("n"), None]), "y": None}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([ShapeVar("n"), None]),
+            "y": None,
+        }))
         """,
     ),
     "dims as a tuple, with what is static": (
@@ -74,7 +80,10 @@ CASES = {
         """,
         """
         n, w = ShapeVar("n"), ShapeVar("w")
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, w]), "y": TensorSpec([n, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, w]),
+            "y": TensorSpec([n, None]),
+        }))
         """,
     ),
     "derived dims": (
@@ -86,7 +95,10 @@ CASES = {
         """
         n = ShapeVar("n", min=2, max=8)
         twice = 2 * n
-        export(Net(), (x, torch.ones(9, 2)), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([twice + 1, None])}))
+        export(Net(), (x, torch.ones(9, 2)), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, None]),
+            "y": TensorSpec([twice + 1, None]),
+        }))
         """,
     ),
     "a phantom root": (
@@ -95,7 +107,12 @@ CASES = {
         """,
         """
         q_x4 = ShapeVar("q_x4", min=4, max=64)
-        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([q_x4, None])}, assumptions=[q_x4 % 4 == 0]))
+        export(One(), (x,), dynamic_shapes=ShapesSpec(
+            {
+                "x": TensorSpec([q_x4, None]),
+            },
+            assumptions=[q_x4 % 4 == 0],
+        ))
         """,
     ),
     "a phantom root with its definition": (
@@ -106,7 +123,13 @@ CASES = {
         """
         q_x4 = ShapeVar("q_x4", min=4, max=64)
         q_x2 = ShapeVar("q_x2", min=2, max=32)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([q_x4, None]), "y": TensorSpec([None, q_x2])}, assumptions=[q_x4 % 4 == 0, q_x2 % 2 == 0, q_x4 == 2 * q_x2]))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec(
+            {
+                "x": TensorSpec([q_x4, None]),
+                "y": TensorSpec([None, q_x2]),
+            },
+            assumptions=[q_x4 % 4 == 0, q_x2 % 2 == 0, q_x4 == 2 * q_x2],
+        ))
         """,
     ),
     "one name twice is one object": (
@@ -115,7 +138,10 @@ CASES = {
         """,
         """
         k = ShapeVar("k", max=8)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([k, None]), "y": TensorSpec([k, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([k, None]),
+            "y": TensorSpec([k, None]),
+        }))
         """,
     ),
     "one name twice, once with a definition": (
@@ -125,7 +151,10 @@ CASES = {
         """,
         """
         first = ShapeVar("k", max=8)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([first, None]), "y": TensorSpec([first, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([first, None]),
+            "y": TensorSpec([first, None]),
+        }))
         """,
     ),
     "dynamic dims without a name": (
@@ -134,7 +163,10 @@ CASES = {
         export(Net(), (x, y), dynamic_shapes={"x": {0: DYN, 1: Dim.AUTO(min=2, max=9)}, "y": {0: DYN}})
         """,
         """
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([ShapeVar("x_0"), ShapeVar("x_1", min=2, max=9)]), "y": TensorSpec([ShapeVar("y_0"), None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([ShapeVar("x_0"), ShapeVar("x_1", min=2, max=9)]),
+            "y": TensorSpec([ShapeVar("y_0"), None]),
+        }))
         """,
     ),
     "one display for two inputs": (
@@ -157,7 +189,8 @@ CASES = {
         """,
         """
         n = ShapeVar("n")
-        export(Net(), (x, torch.ones(4)), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([n])}))
+        rows = TensorSpec([n, None])
+        export(Net(), (x, torch.ones(4)), dynamic_shapes=ShapesSpec({"x": rows, "y": TensorSpec([n])}))
         """,
     ),
     "two sites, one dim": (
@@ -182,7 +215,10 @@ CASES = {
         n_var = ShapeVar("n", max=8)
         n = Dim("n", max=8)
         print(n)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n_var, None]), "y": TensorSpec([n_var, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n_var, None]),
+            "y": TensorSpec([n_var, None]),
+        }))
         """,
     ),
     "a spec that is used elsewhere stays": (
@@ -197,7 +233,10 @@ CASES = {
         n = Dim("n", max=8)
         shapes = {"x": {0: n}, "y": {0: n}}
         print(shapes)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n_var, None]), "y": TensorSpec([n_var, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n_var, None]),
+            "y": TensorSpec([n_var, None]),
+        }))
         """,
     ),
     "dims": (
@@ -234,8 +273,14 @@ CASES = {
         export(Net(), (x, y), dynamic_shapes={"x": {0: rows()}, "y": {0: rows()}})
         """,
         """
+        def rows():
+            return Dim("rows", max=9)
+
         rows_2 = ShapeVar("rows", max=9)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([rows_2, None]), "y": TensorSpec([rows_2, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([rows_2, None]),
+            "y": TensorSpec([rows_2, None]),
+        }))
         """,
     ),
     "a branch": (
@@ -250,7 +295,10 @@ CASES = {
         def trace(wide, dynamic):
             n = ShapeVar("n", min=2, max=64)
             w = ShapeVar("w") if wide else 3
-            shapes = (ShapesSpec({"x": TensorSpec([n, w]), "y": TensorSpec([n, None])}) if dynamic else None)
+            shapes = (ShapesSpec({
+                "x": TensorSpec([n, w]),
+                "y": TensorSpec([n, None]),
+            }) if dynamic else None)
             return export(Net(), (x, y), dynamic_shapes=shapes)
         """,
     ),
@@ -317,7 +365,10 @@ CASES = {
         """,
         """
         n = ShapeVar("n", max=4)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None]), "y": TensorSpec([n, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, None]),
+            "y": TensorSpec([n, None]),
+        }))
         """,
     ),
     "a collection": (
@@ -330,7 +381,10 @@ CASES = {
         """,
         """
         n = ShapeVar("n", max=30)
-        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, 3]), "y": TensorSpec([n, None])}))
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, 3]),
+            "y": TensorSpec([n, None]),
+        }))
         """,
     ),
     "in a lambda, in a class": (
@@ -341,7 +395,10 @@ CASES = {
         """
         k = ShapeVar("k")
         class Run:
-            go = lambda self: export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([k, None]), "y": TensorSpec([k, None])}))
+            go = lambda self: export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+                "x": TensorSpec([k, None]),
+                "y": TensorSpec([k, None]),
+            }))
         """,
     ),
     "a suite on one line": (
@@ -349,7 +406,10 @@ CASES = {
         if x is not None: export(Net(), (x, y), dynamic_shapes={"x": {0: Dim("k")}, "y": {0: Dim("k")}})
         """,
         """
-        if x is not None: k = ShapeVar("k"); export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([k, None]), "y": TensorSpec([k, None])}))
+        if x is not None: k = ShapeVar("k"); export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([k, None]),
+            "y": TensorSpec([k, None]),
+        }))
         """,
     ),
     "a name that means something else later": (
@@ -394,6 +454,6 @@ def test_rewriting_twice_changes_nothing_more(title: str) -> None:
 @pytest.mark.parametrize("title", CASES)
 def test_line_ends_and_tabs_stay(title: str) -> None:
     before, after = (dedent(text).replace("    ", "\t").replace("\n", "\r\n") for text in CASES[title])
-    made, report = whole(HEAD.replace("\n", "\r\n") + before)
+    made, report = whole(HEAD.replace("    ", "\t").replace("\n", "\r\n") + before)
     assert not report.errors
     assert made.replace("# ---\r\n", "# ---\n").partition("# ---\n")[2] == after

@@ -63,6 +63,7 @@ class Draft:
         done: Node → what is done to it, in the order of discovery: what surrounds comes first.
         covered: As `File.covered`.
         obsolete: Nodes whose values are built elsewhere.
+        laid_out: Node → the same edits, and those of its layout.
     """
 
     def __init__(self, file: File) -> None:
@@ -70,6 +71,7 @@ class Draft:
         self.done: dict[cst.CSTNode, tuple[Stretch, ...]] = {}
         self.covered: set[cst.CSTNode] = set()
         self.obsolete: dict[cst.CSTNode, None] = {}
+        self.laid_out: dict[cst.CSTNode, list[Stretch]] = {}
         self._lines: dict[tuple[Needed, cst.CSTNode], tuple[str, str]] = {}
 
     def edit(self, node: cst.CSTNode, stretches: list[Stretch]) -> None:
@@ -127,7 +129,7 @@ class Draft:
         plan = self.file.plan
         for node, stretches in self.done.items():
             if node not in self.file.done:
-                for start, end, text in stretches:
+                for start, end, text in self.laid_out.get(node, stretches):
                     plan.edit(start, end, text)
         for key, (name, line) in self._lines.items():
             self.file.names[key] = name

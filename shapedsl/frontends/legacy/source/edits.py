@@ -41,7 +41,7 @@ from ....ir import (
 from .definitions import Dims
 from .displays import Brackets, Part, brackets, parts
 from .draft import Draft, ImpossibleError, Stretch
-from .texts import is_static, key_of, ranked
+from .texts import WIDE, is_static, key_of, ranked
 from .values import Constant, Dict, DimValue, Sequence, Value
 
 if TYPE_CHECKING:
@@ -87,6 +87,47 @@ class Edits:
         self.draft.edit(value.node, stretches)
         for part, param in paired:
             self._param(part, param)
+        if items and around.opening[0] < around.opening[1] and self._is_long(value.node):
+            self.draft.laid_out[value.node] = self._broken(items, around, stretches)
+
+    def _is_long(self, node: cst.CSTNode) -> bool:
+        """Returns whether a display that was on one line has become too long for it."""
+        plan = self.draft.file.plan
+        text = plan.tree.source.text
+        start, end = plan.outer(node)
+        line = len(text[max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 : start].expandtabs(4))
+        rest = len(text[end:].partition("\n")[0].rstrip().partition("#")[0].rstrip())
+        found = self.draft.text(node)
+        is_short = line + len(found) + rest <= WIDE
+        return not is_short and "\n" not in found and "\r" not in found and "#" not in text[start:end]
+
+    def _broken(self, items: list[Part], around: Brackets, stretches: list[Stretch]) -> list[Stretch]:
+        """Returns the edits of a spec with each of its entries on a line of its own."""
+        plan = self.draft.file.plan
+        opening, closing = around.opening, around.closing
+        text = plan.tree.source.text
+        line = text[max(text.rfind("\n", 0, opening[0]), text.rfind("\r", 0, opening[0])) + 1 : opening[0]]
+        margin = line[: len(line) - len(line.lstrip(" \t"))]
+        step = plan.tree.module.default_indent
+        head = next(new for start, end, new in stretches if (start, end) == opening)
+        tail = next(new for start, end, new in stretches if (start, end) == closing)
+        entries, _, assumed = tail.partition(", assumptions=")
+        outer, inner = f"{plan.newline}{margin}", f"{plan.newline}{margin}{step}"
+        if assumed:
+            name = head.removesuffix("{").removesuffix("dict(")
+            head, inner = f"{name}{inner}{head.removeprefix(name)}", f"{inner}{step}"
+            tail = f"{outer}{step}{entries},{outer}{step}assumptions={assumed[:-1]},{outer})"
+        else:
+            tail = f"{outer}{tail}"
+        found = [each for each in stretches if each[:2] not in (opening, closing, around.comma)]
+        at = opening[1]
+        found.append((*opening, f"{head}{inner}"))
+        for index, part in enumerate(items):
+            start = plan.outer(part.expression if part.at is None else part.at)[0]
+            if at < start:
+                found.append((at, start, f",{inner}" if index else ""))
+            at = plan.outer(part.expression)[1]
+        return [*found, (at, closing[0], ","), (*closing, tail)]
 
     def leaves(self, value: Value) -> str:
         """Edits what a dict holds, however that is built, and leaves the dict; returns what follows it in a ShapesSpec.

@@ -142,8 +142,6 @@ class Flow:
             return True
         display = self._scopes.parent(element)
         match element, display:
-            case cst.DictElement(key=cst.SimpleString(value=key)), cst.Dict() if key[1:-1] == "dynamic_shapes":
-                return display in self._file.covered  # `**options`
             case cst.Element(), cst.Tuple(elements=elements):
                 assign = self._scopes.parent(display)
                 if isinstance(assign, cst.Assign):

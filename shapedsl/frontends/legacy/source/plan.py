@@ -24,6 +24,7 @@ from functools import cached_property
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Final
 
+from ...stubs.room import with_room
 from ...stubs.tree import Tree
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ class Plan:
 
     @cached_property
     def _words(self) -> set[str]:
-        return set(re.findall(r"\w+", self.tree.source.text))
+        import libcst as cst
+        from libcst import matchers
+
+        found = with_room(lambda: matchers.findall(self.tree.module, matchers.Name()))
+        return {node.value for node in found if isinstance(node, cst.Name)}
 
     def fresh(self, wish: str) -> str:
         """Returns ``wish``, or with a number what no name of the file is called; each answer once."""

@@ -130,6 +130,7 @@ def _edited(file: File, site: Site, tables: Several[Table]) -> bool:
         return False
     expression = None if site.argument.star else site.argument.value
     draft = Draft(file)
+    draft.covered.add(site.argument.value)
     try:
         for world, found in zip(site.worlds, tables, strict=True):
             Edits(draft, Dims(draft, found, world, site.call)).spec(expression, world)
@@ -235,8 +236,9 @@ def _spec(file: File, site: Site, dims: Dims) -> str:
     start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     line = text[start:at]
     indent = line[: len(line) - len(line.lstrip(" \t"))]
-    column = at - start + len(f"{site.keyword}=")
-    return dims.at(site.call).spec(dims.table, indent=indent, column=column, newline=plan.newline)
+    column = len(line.expandtabs(4)) + len(f"{site.keyword}=")
+    step = plan.tree.module.default_indent
+    return dims.at(site.call).spec(dims.table, indent=indent, column=column, step=step, newline=plan.newline)
 
 
 def _add(plan: Plan, site: Site, text: str) -> None:

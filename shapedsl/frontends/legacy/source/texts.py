@@ -39,7 +39,7 @@ from ....ir.walk import free_vars, substitute, substitute_size
 from ....ir.write_sizes import write_dim, write_predicate
 from .variables import Needed, Table
 
-_WIDE = 100  # a line that is longer is broken at its commas
+WIDE = 100  # a line that is longer is broken at its commas
 
 
 class UnsayableError(Exception):
@@ -147,13 +147,14 @@ class Texts:
             case _, type_:
                 return self.type(type_)
 
-    def spec(self, found: Table, *, indent: str = "", column: int = 0, newline: str = "\n") -> str:
+    def spec(self, found: Table, *, indent: str = "", column: int = 0, step: str = "    ", newline: str = "\n") -> str:
         """Returns the whole ``ShapesSpec(…)``, in one line if it is short.
 
         Args:
             found: What it says.
             indent: Of the line that it begins on.
             column: Where it begins on that line.
+            step: What a level more is indented by.
             newline: How the file ends its lines.
 
         Raises:
@@ -164,14 +165,13 @@ class Texts:
         assumed = [self.assumption(each) for each in found.assumptions]
         tail = f", assumptions=[{', '.join(assumed)}]" if assumed else ""
         short = f"{function}({{{', '.join(params)}}}{tail})"
-        if column + len(short) <= _WIDE or not params:
+        if column + len(short) <= WIDE or not params:
             return short
-        inner = indent + ("\t" if "\t" in indent else "    ")
-        lines = [f"{function}(", "    {", *(f"        {each}," for each in params), "    },"]
-        if assumed:
-            lines += ["    assumptions=[", *(f"        {each}," for each in assumed), "    ],"]
-            return f"{newline}{indent}".join([line.replace("    ", inner[len(indent) :]) for line in [*lines, ")"]])
-        rows = [f"{function}({{", *(f"{inner[len(indent) :]}{each}," for each in params), "})"]
+        if not assumed:
+            rows = [f"{function}({{", *(f"{step}{each}," for each in params), "})"]
+        else:
+            rows = [f"{function}(", f"{step}{{", *(f"{step * 2}{each}," for each in params), f"{step}}},"]
+            rows += [f"{step}assumptions=[{', '.join(assumed)}],", ")"]
         return f"{newline}{indent}".join(rows)
 
 
@@ -228,4 +228,4 @@ def _size(dim: Dim) -> Size:
     return dim  # type: ignore[return-value]  # an ellipsis and an anonymous dim were refused before
 
 
-__all__ = ["Texts", "UnsayableError", "is_static", "key_of", "options", "ranked"]
+__all__ = ["WIDE", "Texts", "UnsayableError", "is_static", "key_of", "options", "ranked"]
