@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report
@@ -57,6 +57,7 @@ def from_dims(
     fn: Callable[..., Any] | TorchModule | None = None,
     *,
     probe: bool = False,
+    lower: Literal[0, 2] = 0,
     input_names: Sequence[str] | None = None,
 ) -> Converted:
     """Returns what a legacy spec says, and how exactly.
@@ -74,12 +75,16 @@ def from_dims(
         kwargs: Its keyword arguments.
         fn: The callable. A tuple or list speaks of its parameters in their order.
         probe: Whether to run the legacy export once, and take what it found for the sizes that it was asked to
-            find (``AUTO``, ``DYNAMIC``).
+            find (``AUTO``, ``DYNAMIC``): dynamic or static, equal to another, computed from one, in a range.
+            It needs ``fn`` and the example.
+        lower: For a probe: what becomes of a lower bound of 2 that torch only assumed while it traced; see
+            `from_exported`.
         input_names: ONNX's names of the inputs, in the order of the parameters, for ``dynamic_axes``.
 
     Raises:
         ShapeError: torch refuses the legacy spec too (``legacy-bounds``, ``legacy-parameter``,
-            ``legacy-top-level``), or it has a name that is none here (``legacy-names``).
+            ``legacy-top-level``), or it has a name that is none here (``legacy-names``); or the probe's export
+            failed (``legacy-probe``).
         TypeError: ``dynamic_shapes`` holds something else, or the example does not fit ``fn``.
 
     Example:
@@ -98,6 +103,10 @@ def from_dims(
     if named is not None and not isinstance(named, Mapping):
         raise TypeError(f"kwargs= takes a dict of example inputs, not {type(named).__name__}")
     example = None if args is None and kwargs is None else (tuple(args or ()), dict(kwargs or {}))
+    if probe and (fn is None or example is None):
+        raise TypeError("probe=True runs the legacy export: it needs fn= and the example, args= or kwargs=")
+    if lower not in (0, 2):
+        raise ValueError(f"lower= is 0 or 2, not {lower!r}")
     report = Report()
     legacy = pipeline.read_legacy(dynamic_shapes, report, fn=fn, example=example, input_names=input_names)
     report.raise_errors()
@@ -105,6 +114,11 @@ def from_dims(
     conversion = pipeline.convert_legacy(legacy, report)
     report.raise_errors()
     assert conversion is not None
+    if probe and fn is not None and example is not None:
+        from .probing import probed
+
+        conversion = probed(conversion, legacy, dynamic_shapes, fn, example, report, lower=lower)
+        report.raise_errors()
     return converted(conversion, report)
 
 

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.nn import Module as TorchModule
 
+    from ..frontends.legacy.programs import Found
     from ..frontends.legacy.verdict import Conversion
-    from ..normalize.settle import Facts
-    from ..targets.exported import ProgramSize
+    from ..normalize.settle import Facts, Settled
+    from ..targets.exported import ProgramSize, ProgramSpec
 
 
 def from_exported(
@@ -68,7 +69,6 @@ def conversion_of(
     *,
     signature: inspect.Signature | None = None,
     lower: int = 0,
-    wishes: Mapping[str, str] | None = None,
 ) -> Conversion:
     """Returns what ``program`` asks of its inputs, with what that leaves open.
 
@@ -77,19 +77,48 @@ def conversion_of(
         report: Receives ``legacy-object-keys``.
         signature: The parameters of what it was exported from, if they are known.
         lower: See `from_exported`.
-        wishes: Names for sizes, by place.
 
     Raises:
         ShapeError: ``contradiction``: no sizes satisfy what the program demands.
     """
-    from ..frontends.legacy.programs import Found, assemble_program
-    from ..normalize.settle import Facts, settle
+    from ..frontends.legacy.programs import assemble_program
     from ..targets.exported import read_program
 
-    read = read_program(program, signature, wishes)
-    assumed = {size.name for size in read.sizes if size.low == 2 and not size.low_is_run and not size.named}
-    facts = {size.name: Facts(lower if size.name in assumed else size.low, size.high) for size in read.sizes}
-    variables = [Variable(size.name, size.kind) for size in sorted(read.sizes, key=lambda size: not size.bare)]
+    read = read_program(program, signature)
+    settled, found = settled_program(read, report, lower=lower)
+    return assemble_program(
+        read.name, read.receiver, settled.params, found, settled.wheres, read.losses, read.opaque, report
+    )
+
+
+def settled_program(
+    read: ProgramSpec, report: Report, *, lower: int = 0, declared: Mapping[str, int | None] | None = None
+) -> tuple[Settled, list[Found]]:
+    """Returns what a program demands as briefly as can be, and the variables that are left.
+
+    Args:
+        read: The program.
+        report: Receives ``contradiction``.
+        lower: See `from_exported`.
+        declared: The lower bounds that the user gave, by variable, where that is known.
+
+    Raises:
+        ShapeError: ``contradiction``.
+    """
+    from ..frontends.legacy.programs import Found
+    from ..normalize.settle import Facts, settle
+
+    known = {size.name for size in read.sizes if size.named} | set(declared or ())
+    lows = {size.name: size.low for size in read.sizes}
+    lows.update((name, low) for name, low in (declared or {}).items() if name in lows and (lows[name] or 0) <= 2)
+    assumed = {
+        size.name
+        for size in read.sizes
+        if size.low == 2 and not size.low_is_run and not (size.name in known and lows[size.name])
+    }
+    facts = {size.name: Facts(lower if size.name in assumed else lows[size.name], size.high) for size in read.sizes}
+    order = sorted(read.sizes, key=lambda size: (not size.bare, not size.named))
+    variables = [Variable(size.name, size.kind) for size in order]
     settled = settle(read.params, variables, facts, read.predicates)
     if settled is None:
         report.error("contradiction", "no sizes satisfy what the program demands")
@@ -99,25 +128,25 @@ def conversion_of(
     for size in read.sizes:
         if size.name not in settled.facts:
             continue
-        known = settled.facts[size.name]
-        loose = _is_loose(size, facts, variables, read.predicates)
+        said = settled.facts[size.name]
+        loose = _is_loose(
+            replace(size, low=2 if size.name in assumed else lows[size.name]), facts, variables, read.predicates
+        )
         found.append(
             Found(
                 size.name,
                 size.kind,
-                known.low,
-                known.high,
-                known.modulus,
-                known.residue,
+                said.low,
+                said.high,
+                said.modulus,
+                said.residue,
                 size.places,
                 assumed=2 if loose and size.name in assumed else None,
                 unchecked=loose and size.name not in assumed,
                 bare=size.bare,
             )
         )
-    return assemble_program(
-        read.name, read.receiver, settled.params, found, settled.wheres, read.losses, read.opaque, report
-    )
+    return settled, found
 
 
 def _is_loose(

@@ -86,6 +86,7 @@ CODES: Final[dict[str, str]] = {
     "legacy-choice": "a legacy spec leaves open what the new one must say",
     "legacy-loss": "something in a legacy spec has no counterpart",
     "legacy-stricter": "the new spec rejects sizes that the legacy program ran",
+    "legacy-probe": "the export that was to settle a legacy spec failed",
     "legacy-note": "a remark on a conversion, which changes nothing",
     "skipped-file": "a file is not converted",
     "changed-since": "a file was changed since it was converted, so that is not taken back",

@@ -28,8 +28,9 @@ from ..ir.write import write_predicate
 from .decide import Proved, implied_by, range_of
 from .predicates import simplify_predicate, split
 
-# what a size may be computed with, if it is to stand in place of a variable
+# what a size may be computed with, if it is to stand in place of a variable; a divisor must be a number
 _EXACT: Final = ("+", "-", "*")
+_DIVIDED: Final = ("//", "%")
 _MOST: Final = 80  # predicates of several variables among which those that follow are looked for
 
 
@@ -177,6 +178,8 @@ def _is_exact(size: Size) -> bool:
     match size:
         case Const() | Var():
             return True
+        case Apply(op=op, args=(dividend, Const(value=divisor))) if op.name in _DIVIDED:
+            return divisor > 0 and _is_exact(dividend)
         case Apply(op=op, args=args):
             return op.name in _EXACT and all(_is_exact(arg) for arg in args)
         case _:

@@ -228,8 +228,8 @@ def test_an_object_without_keys_stays_static_and_is_told() -> None:
 
     n = Dim("n")
     program = exported(forward, (ones(4), Box(ones(5))), ({0: n}, [{0: AUTO}]))
-    with pytest.warns(sd.ShapeWarning, match="legacy-object-keys"):
-        spec = sd.from_exported(program)
+    spec = frozen(program)
+    assert [each.code for each in spec.diagnostics] == ["legacy-object-keys", "legacy-loss"]
     assert spec.verdict == "loss"
     assert "x: Tensor[n], box: _" in str(spec)
     still = exported(forward, (ones(4), Box(ones(5))), ({0: n}, [None]))

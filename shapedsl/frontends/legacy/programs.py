@@ -7,7 +7,7 @@ assumed (a lower bound of 2, at a size without a name) is dropped, unless it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...diagnostics import Report
@@ -78,7 +78,7 @@ def assemble_program(
         wheres=[constraint for where in wheres for constraint in constraints_of(where)],
         receiver=receiver,
     )
-    notes = [note for size in sizes for note in _notes(size)]
+    notes = [note for size in sizes for note in notes_of(size)]
     notes += [loss(f"the program also demands `{text}`, which the language has no words for") for text in losses]
     for path, kind in opaque.items():
         report.warning(
@@ -93,7 +93,8 @@ def assemble_program(
     return Conversion(signature, tuple(notes))
 
 
-def _notes(size: Found) -> Iterable[Note]:
+def notes_of(size: Found) -> Iterator[Note]:
+    """Yields what a variable's bounds change."""
     low = size.low or 0
     if size.assumed is not None:
         taken, other = ("0", "2") if low < 2 else ("2", "0")
@@ -118,4 +119,4 @@ def _notes(size: Found) -> Iterable[Note]:
         )
 
 
-__all__ = ["Found", "assemble_program"]
+__all__ = ["Found", "assemble_program", "notes_of"]

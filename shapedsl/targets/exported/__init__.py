@@ -101,20 +101,30 @@ def is_program(value: object) -> bool:
 
 
 def read_program(
-    program: Any, signature: inspect.Signature | None = None, wishes: Mapping[str, str] | None = None
+    program: Any,
+    signature: inspect.Signature | None = None,
+    wishes: Mapping[str, str] | None = None,
+    stems: Mapping[str, str] | None = None,
 ) -> ProgramSpec:
     """Returns what ``program`` asks of its inputs.
 
     Args:
         program: An ExportedProgram.
         signature: Of the callable it was exported from, without the receiver, if it is known.
-        wishes: Names for sizes, by place.
+        wishes: Names of sizes, by place.
+        stems: What to call sizes without a name, by place; by default it is made from the place.
     """
-    return _Reader(program, signature, wishes or {}).read()
+    return _Reader(program, signature, wishes or {}, stems or {}).read()
 
 
 class _Reader:
-    def __init__(self, program: Any, signature: inspect.Signature | None, wishes: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        program: Any,
+        signature: inspect.Signature | None,
+        wishes: Mapping[str, str],
+        stems: Mapping[str, str],
+    ) -> None:
         self.program = program
         self.guards: list[str] = list(getattr(program, "_guards_code", None) or ())
         self.shape_env = _shape_env(program)
@@ -124,7 +134,7 @@ class _Reader:
         self.slots: list[Slot] = []
         for _ in self.layout.params(self._collect):
             pass
-        self.names = names_of(program, self.shape_env, self.slots, wishes)
+        self.names = names_of(program, self.shape_env, self.slots, wishes, stems)
         self.named = named(self.shape_env, self.slots)
 
     def _collect(self, path: Path, at: int) -> Type:

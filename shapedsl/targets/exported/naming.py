@@ -61,7 +61,9 @@ class Slot:
         return self.expression if getattr(self.expression, "is_Symbol", False) else None
 
 
-def names_of(program: Any, shape_env: Any, slots: Iterable[Slot], wishes: Mapping[str, str]) -> dict[str, str]:
+def names_of(
+    program: Any, shape_env: Any, slots: Iterable[Slot], wishes: Mapping[str, str], stems: Mapping[str, str]
+) -> dict[str, str]:
     """Returns what each symbol in ``slots`` is called, by torch's name.
 
     Args:
@@ -69,6 +71,7 @@ def names_of(program: Any, shape_env: Any, slots: Iterable[Slot], wishes: Mappin
         shape_env: Its ShapeEnv, or None.
         slots: In the order of the parameters.
         wishes: Names by place, which come first.
+        stems: Names by place, of sizes that have none.
     """
     slots = tuple(slots)
     said = {**_in_assertions(program), **wishes}
@@ -91,7 +94,7 @@ def names_of(program: Any, shape_env: Any, slots: Iterable[Slot], wishes: Mappin
                 found += [root for text in texts for root in re.findall(r"[A-Za-z_]\w*", text)]
     for slot in slots:  # last, whatever stands alone
         if slot.symbol is not None:
-            candidates[slot.symbol.name].append(slot.stem)
+            candidates[slot.symbol.name].append(stems.get(slot.place, slot.stem))
     for slot in slots:
         for symbol in _symbols(slot.expression):
             candidates[symbol].append(f"{slot.stem}_root")
