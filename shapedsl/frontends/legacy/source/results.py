@@ -39,9 +39,10 @@ def site_result(tree: Tree, site: Site, target: Literal["python", "shapes"]) -> 
     kept = [*site.kept, f"`{site.api}` {site.only_shapes}"] if site.only_shapes and target == "python" else site.kept
     if kept or not site.conversions:
         return SiteResult(line, column, site.api, name, "kept", "", "", tuple(map(_one_line, kept)), "")
-    gravest = max(site.conversions, key=lambda found: _ORDER.index(found.verdict))
-    notes = dict.fromkeys(note_text(note) for found in site.conversions for note in found.notes)
-    texts = dict.fromkeys(write_signature(found.signature) for found in site.conversions)
+    gravest = max(site.conversions, key=lambda conversion: _ORDER.index(conversion.verdict))
+    notes = dict.fromkeys(note_text(note) for conversion in site.conversions for note in conversion.notes)
+    found = dict.fromkeys(replace(conversion.signature, index=1) for conversion in site.conversions)
+    texts = [write_signature(replace(each, index=index)) for index, each in enumerate(found, 1)]
     name = site.conversions[0].signature.name or name
     verdict = gravest.verdict.value
     return SiteResult(
