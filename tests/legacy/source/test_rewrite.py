@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from .rewriting import HEAD, body, kept, rewritten, whole
+from .rewriting import HEAD, rewritten, whole
 
 CASES = {
     "a shared dim": (
