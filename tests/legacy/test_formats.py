@@ -13,7 +13,15 @@ import shapedsl as sd
 from shapedsl.diagnostics import Report
 from shapedsl.frontends.legacy.convert import convert
 from shapedsl.frontends.legacy.dump import is_dump, read_dump
-from shapedsl.frontends.legacy.model import Input, LegacySpec, MappingInput, ObjectInput, SequenceInput, TensorInput
+from shapedsl.frontends.legacy.model import (
+    Input,
+    LegacySpec,
+    MappingInput,
+    ObjectInput,
+    SequenceInput,
+    TensorInput,
+    UnknownInput,
+)
 from shapedsl.frontends.legacy.onnx import read_dynamic_axes
 from shapedsl.frontends.legacy.tensorrt import EngineInput, engine_input, is_engine_input, read_engine_inputs
 from shapedsl.frontends.legacy.verdict import Conversion, Verdict
@@ -242,6 +250,17 @@ def test_names_of_the_graph_are_those_of_the_flattened_inputs() -> None:
     )
     same(made, 'def f(x, past: [Tensor[n, _], {"k": Tensor[m]}], st: State(c: Tensor[k])): ...')
     assert '`b` is `past[0]`, `c` is `past[1]["k"]`, `e` is `st.c`' in messages(made, "legacy-note")[0]
+
+
+def test_inputs_that_nobody_knows_are_tensors() -> None:
+    made = read_axes(
+        {"a": [0], "b": {-1: "m"}},
+        input_names=["a", "b"],
+        params=params("x y"),
+        inputs={"x": UnknownInput(), "y": UnknownInput()},
+    )
+    same(made, "def f(x: Tensor[x_0, ...], y: Tensor[..., m]): ...")
+    assert not any("described alike" in message for message in messages(made, "legacy-note"))
 
 
 def test_names_beyond_those_given_are_the_parameters() -> None:

@@ -40,6 +40,7 @@ from .model import (
     SequenceInput,
     TensorInput,
     Tree,
+    UnknownInput,
     Unsaid,
 )
 from .naming import Place, as_name, free
@@ -106,9 +107,9 @@ def read_dynamic_axes(
     outputs = set(output_names or ())
     notes: list[Note] = []
     if params is None:
-        known = list(input_names) if input_names else [key for key in axes if key not in outputs]
-        params = tuple(Param(each, AnyType()) for each in _distinct(known))
-        leaves = dict(zip(known, (_Leaf(Place(param.name, param.name)) for param in params), strict=True))
+        names = list(input_names) if input_names else [key for key in axes if key not in outputs]
+        params = tuple(Param(each, AnyType()) for each in _distinct(names))
+        leaves = dict(zip(names, (_Leaf(Place(param.name, param.name)) for param in params), strict=True))
         tops: dict[str, _Leaf | _Part | None] = {leaf.place.text: leaf for leaf in leaves.values()}
     else:
         tops = {param.name: _top(param, inputs) for param in params}
@@ -126,6 +127,8 @@ def read_dynamic_axes(
             notes.append((loss if input_names and output_names is not None else remark)(message, span=span))
     labels = Labels()
     tree = Entries(tuple((key, _tree(top, labels)) for key, top in tops.items() if _says(top)), span)
+    known = inputs or {key: UnknownInput() for key in tops}
+    inputs = {key: TensorInput() if isinstance(each, UnknownInput) else each for key, each in known.items()}
     renamed = [
         f"`{key}` is `{leaf.place.text}`" for key, leaf in leaves.items() if leaf.axes and key != leaf.place.text
     ]
@@ -153,7 +156,7 @@ def _top(param: Param, inputs: Mapping[str, Input] | None) -> _Leaf | _Part | No
 
 def _part(given: Input, place: Place) -> _Leaf | _Part | None:
     match given:
-        case TensorInput():
+        case TensorInput() | UnknownInput():
             return _Leaf(place)
         case SequenceInput(kind=kind, items=items):
             return _Part(kind, [(at, _part(item, place.item(at))) for at, item in enumerate(items)])
