@@ -261,7 +261,8 @@ def read_legacy(
     Raises:
         TypeError: ``shapes`` is no legacy spec, or the example does not fit ``fn``.
     """
-    from .frontends.legacy.objects import Example, read
+    from .frontends.legacy.examples import Example
+    from .frontends.legacy.objects import read
     from .targets.pytrees import Pytrees
 
     given = None if example is None else Example(*example)

@@ -55,6 +55,19 @@ class Torch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A call.
+
+    Attributes:
+        args: Positional arguments.
+        kwargs: Keyword arguments.
+    """
+
+    args: Sequence[Any] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A callable.
 
@@ -62,11 +75,13 @@ class Target:
         name: Dotted: ``Net.forward``.
         params: In order, their types ``_``; None where Python does not know them.
         receiver: ``self`` for a method.
+        is_known: Whether there is one; else its parameters are made up after the example.
     """
 
     name: str = "f"
     params: tuple[Param, ...] | None = None
     receiver: str | None = None
+    is_known: bool = True
 
     @property
     def signature(self) -> inspect.Signature:
@@ -87,20 +102,22 @@ class Target:
         Raises:
             TypeError: The call does not fit the parameters.
         """
+        if not self.is_known:
+            return {**dict(zip((param.name for param in self.params or ()), args, strict=False)), **kwargs}
         return dict(self.signature.bind(*args, **kwargs).arguments)
 
 
-def target_of(fn: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Target:
+def target_of(fn: Callable[..., Any] | None, example: Example | None) -> Target:
     """Returns what is known of ``fn``; without one, parameters after the arguments: ``arg0``, ``arg1``, keywords.
 
     Args:
         fn: A function, method, module or its class, partial, callable object, or what ``torch.compile`` made of one.
-        args: The example's.
-        kwargs: The example's.
+        example: A call of it.
     """
+    made_up = None if example is None else _made_up(example)
     fn = getattr(fn, "_orig_mod", fn)
     if fn is None:
-        return Target(params=made_up(args, kwargs))
+        return Target(params=made_up, is_known=False)
     raw = unwrap(fn)
     if raw is not None:
         found = [Param(p.name, AnyType(), p.kind, p.default) for p in raw[0].parameters if p.name != raw[0].receiver]
@@ -109,16 +126,14 @@ def target_of(fn: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mappin
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):  # a builtin
-        return Target(name, made_up(args, kwargs))
+        return Target(name, made_up, is_known=False)
     kept = [Param(p.name, AnyType(), ParamKind[p.kind.name], p.default is not p.empty) for p in parameters]
     return Target(name, tuple(kept))
 
 
-def made_up(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Param, ...]:
-    """Returns parameters for arguments of a callable that is not known."""
-    names = [f"arg{at}" for at in range(len(args))]
-    found = [Param(name, AnyType()) for name in names]
-    return (*found, *(Param(name, AnyType(), ParamKind.KEYWORD_ONLY) for name in kwargs))
+def _made_up(example: Example) -> tuple[Param, ...]:
+    found = [Param(f"arg{at}", AnyType()) for at in range(len(example.args))]
+    return (*found, *(Param(name, AnyType(), ParamKind.KEYWORD_ONLY) for name in example.kwargs))
 
 
 @dataclass(slots=True)
@@ -218,4 +233,4 @@ def _size(size: Any) -> int | None:
     return size if isinstance(size, int) else None  # a SymInt of a tensor that is being traced
 
 
-__all__ = ["Reader", "Target", "Torch", "made_up", "target_of"]
+__all__ = ["Example", "Reader", "Target", "Torch", "target_of"]

@@ -38,6 +38,11 @@ class Labels:
         self._places.setdefault(text, []).append(place)
         return Named(self._names[text], span=span)
 
+    @property
+    def any(self) -> bool:
+        """Whether there is a label at all."""
+        return bool(self._names)
+
     def notes(self) -> tuple[Note, ...]:
         """Returns which labels were taken for one size, and which were respelled."""
         made: list[Note] = []

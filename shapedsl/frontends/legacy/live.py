@@ -19,9 +19,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
+from .labels import Labels
 from .model import Derived, Entries, Hint, Hinted, Items, Named, Pinned, Tree, Unsaid
 
 _HOME: Final = "torch.export.dynamic_shapes"
+_TOP: Final = "dynamic_shapes"
 _ENDLESS: Final = 2**63 - 1  # torch takes this bound, and any greater one, for none
 
 
@@ -47,23 +49,42 @@ def is_hint(value: object) -> bool:
     return is_a(value, "_DimHint")
 
 
-def tree_of(value: object, place: str = "dynamic_shapes") -> Tree:
+def tree_of(value: object, labels: Labels | None = None) -> Tree:
     """Returns ``value`` as a tree of the model.
 
     Args:
-        value: What was given as ``dynamic_shapes=``, or a part of it.
-        place: How messages call it.
+        value: What was given as ``dynamic_shapes=``.
+        labels: Takes texts for names of dims, as ``torch.onnx.export`` does; None refuses them.
 
     Raises:
         NotLegacyError: Something in it may not stand in a legacy spec.
     """
     try:
-        return _tree(value, place)
+        return _Reader(labels).tree(value, _TOP)
     except RecursionError:
-        raise NotLegacyError(f"`{place}` holds itself") from None
+        raise NotLegacyError(f"`{_TOP}` holds itself") from None
 
 
-def _tree(value: Any, place: str) -> Tree:
+class _Reader:
+    def __init__(self, labels: Labels | None) -> None:
+        self.labels = labels
+
+    def tree(self, value: Any, place: str) -> Tree:
+        if self.labels is not None and _is(value, str) and place != _TOP:
+            return self.labels.dim(value, place.removeprefix(_TOP))
+        if _is(value, Mapping):
+            items = [(_key(key, place), self.tree(each, f"{place}[{key!r}]")) for key, each in value.items()]
+            return Entries(tuple(items))
+        if _is(value, list, tuple, deque):
+            inside = tuple(self.tree(each, f"{place}[{at}]") for at, each in enumerate(value))
+            fields: tuple[str, ...] = tuple(getattr(value, "_fields", ()))
+            if _is(value, tuple):
+                return Items("namedtuple", inside, fields) if fields else Items("tuple", inside)
+            return Items("list", inside)
+        return _leaf(value, place)
+
+
+def _leaf(value: Any, place: str) -> Tree:
     if value is None:
         return Unsaid()
     if is_dim(value):
@@ -73,14 +94,6 @@ def _tree(value: Any, place: str) -> Tree:
         return Hinted(kind, _low(getattr(value, "min", None)), _high(getattr(value, "max", None)))
     if _is(value, int) and not _is(value, bool):
         return Pinned(value)
-    if _is(value, Mapping):
-        return Entries(tuple((_key(key, place), _tree(each, f"{place}[{key!r}]")) for key, each in value.items()))
-    if _is(value, list, tuple, deque):
-        items = tuple(_tree(each, f"{place}[{at}]") for at, each in enumerate(value))
-        fields: tuple[str, ...] = tuple(getattr(value, "_fields", ()))
-        if _is(value, tuple):
-            return Items("namedtuple", items, fields) if fields else Items("tuple", items)
-        return Items("list", items)
     raise NotLegacyError(f"`{place}` is a {_name(value)}: {_advice(value)}")
 
 
@@ -125,6 +138,10 @@ def _advice(value: object) -> str:
         return "it stands for a whole spec, not for a part of one"
     if any(kind.__module__.endswith("fx.experimental.dynamic_spec") for kind in type(value).__mro__):
         return "a ShapesSpec is read by `from_torch`"
+    if type(value).__name__ == "ExportedProgram":
+        return "a program is read by `from_exported`"
+    if isinstance(value, str):
+        return "of texts, the JSON of a dump is read"
     return "a dim is a Dim, one of its hints, an int or None"
 
 

@@ -14,32 +14,20 @@ A `ShapesCollection` and `AdditionalInputs` become the tree that torch makes of 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Report
 from ...ir import AnyType, Param, ParamKind
-from .examples import Reader, Target, Torch, target_of
-from .live import NotLegacyError, is_a, tree_of
+from .examples import Example, Reader, Target, Torch, target_of
+from .labels import Labels
+from .live import is_a, tree_of
 from .marks import dims_of
 from .model import Entries, Input, Items, LegacySpec, TensorInput, Tree, Unsaid
 from .notes import choice
+from .others import Given, other
 from .verdict import Note
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A call.
-
-    Attributes:
-        args: Positional arguments.
-        kwargs: Keyword arguments.
-    """
-
-    args: Sequence[Any] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def read(
@@ -68,31 +56,38 @@ def read(
         NotLegacyError: ``shapes`` holds something that no legacy spec may.
         TypeError: The example does not fit the parameters of ``fn``.
     """
-    del input_names
-    target = _known(fn, example)
+    target = target_of(fn, example)
+    reader = Reader(torch)
+    read_other = other(shapes, input_names)
+    if read_other is not None:
+        return read_other(Given(shapes, target, example, reader, input_names), report)
     if is_a(shapes, "ShapesCollection") or is_a(shapes, "AdditionalInputs"):
         shapes = _expanded(shapes, target, example, report)
         if shapes is None:
             return None
-    tree = tree_of(shapes)
-    guessed = fn is None and example is not None and isinstance(tree, Entries)
-    if guessed and isinstance(tree, Entries) and example is not None:
+    labels = Labels()
+    tree = tree_of(shapes, labels)
+    if example is None:
+        said = None if _says_nothing(tree) else tree
+        return _labeled(LegacySpec(target.name, target.params, said, receiver=target.receiver), labels)
+    guessed = not target.is_known and isinstance(tree, Entries) and bool(tree.items)
+    if guessed and isinstance(tree, Entries):
         named = _named_by(tree, example, report)
         if named is None:
             return None
-        target = named
-    spec = LegacySpec(target.name, target.params, tree, receiver=target.receiver)
-    if example is None:
-        return replace(spec, tree=None) if _says_nothing(tree) else spec
-    names = [param.name for param in target.params or ()]
-    given = {**dict(zip(names, example.args, strict=False)), **example.kwargs}
-    bound = given if fn is None else target.bind(example.args, example.kwargs)
-    reader = Reader(torch)
+        target = replace(named, name=target.name)
+    bound = target.bind(example.args, example.kwargs)
     inputs = {name: reader.input(value) for name, value in bound.items()}
-    if guessed and isinstance(tree, Entries) and not _alike(tree, names[: len(example.args)], inputs):
+    spec = LegacySpec(target.name, target.params, tree, inputs, target.receiver)
+    if guessed and isinstance(tree, Entries) and not _alike(tree, list(bound)[: len(example.args)], inputs):
         spec = replace(spec, notes=(_ordered(target),))
-    spec = replace(spec, inputs=inputs)
-    return _with_marks(spec, bound, reader, report) if _says_nothing(tree) else spec
+    return _with_marks(spec, bound, reader, report) if _says_nothing(tree) else _labeled(spec, labels)
+
+
+def _labeled(spec: LegacySpec, labels: Labels) -> LegacySpec:
+    """Returns ``spec`` with what is to be said of its labels: ONNX's exporter takes them for dims."""
+    found = labels.notes()
+    return replace(spec, notes=(*spec.notes, *found), runtime="engine") if labels.any else spec
 
 
 def _says_nothing(tree: Tree) -> bool:
@@ -107,16 +102,7 @@ def _with_marks(spec: LegacySpec, bound: Mapping[str, Any], reader: Reader, repo
     if len(report.errors) > errors:
         return None
     trees = tuple((name, reader.tree(value, name, dims)) for name, value in bound.items())
-    return replace(spec, tree=Entries(trees) if dims else None, notes=notes)
-
-
-def _known(fn: Callable[..., Any] | None, example: Example | None) -> Target:
-    if fn is None and example is None:
-        return Target()
-    given = example or Example()
-    target = target_of(fn, given.args, given.kwargs)
-    unknown = example is None and not target.params and fn is not None and inspect.isbuiltin(fn)
-    return replace(target, params=None) if unknown else target
+    return replace(spec, tree=Entries(trees), notes=notes, runtime="compile") if dims else replace(spec, tree=None)
 
 
 def _expanded(shapes: Any, target: Target, example: Example | None, report: Report) -> object:
@@ -147,7 +133,7 @@ def _named_by(tree: Entries, example: Example, report: Report) -> Target | None:
     names = [key for key, _ in tree.items if isinstance(key, str)]
     free = [name for name in names if name not in example.kwargs]
     if len(names) < len(tree.items):  # an axis at the top: told when it is converted
-        return Target(params=None)
+        return Target(params=(), is_known=False)
     if len(free) != len(example.args):
         report.error(
             "legacy-parameter",
@@ -157,7 +143,8 @@ def _named_by(tree: Entries, example: Example, report: Report) -> Target | None:
         )
         return None
     params = [Param(name, AnyType()) for name in free]
-    return Target(params=(*params, *(Param(name, AnyType(), ParamKind.KEYWORD_ONLY) for name in example.kwargs)))
+    named = [Param(name, AnyType(), ParamKind.KEYWORD_ONLY) for name in example.kwargs]
+    return Target(params=(*params, *named), is_known=False)
 
 
 def _alike(tree: Entries, names: Sequence[str], inputs: Mapping[str, Input]) -> bool:
@@ -182,4 +169,4 @@ def _ordered(target: Target) -> Note:
     )
 
 
-__all__ = ["Example", "NotLegacyError", "Tree", "read"]
+__all__ = ["read"]

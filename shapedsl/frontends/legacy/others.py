@@ -1,0 +1,186 @@
+"""Read what other tools take for a spec, by its kind: a dump, ``dynamic_axes``, inputs of an engine.
+
+None of them knows the parameters of a callable. With one, and an example, what they say in the order of a call is
+given to its parameters.
+
+Before::
+
+    [Input(min_shape=(1, 8), opt_shape=(4, 8), max_shape=(16, 8)), Input((1, 64))]  for  def forward(self, q, k)
+
+After::
+
+    q: (Named("q_0", 1, 16, hint=4), Pinned(8)), k: (Pinned(1), Pinned(64))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias, cast
+
+from ...diagnostics import Report
+from ...ir import AnyType, Param
+from .dump import is_dump, read_dump
+from .examples import Example, Reader, Target
+from .model import Entries, Input, Items, LegacySpec, TensorInput, Tree, Unsaid
+from .onnx import read_dynamic_axes
+from .tensorrt import engine_input, is_engine_input, read_engine_inputs
+
+Other: TypeAlias = Callable[["Given", Report], "LegacySpec | None"]
+
+
+class Given:
+    """What is known beside a spec.
+
+    Attributes:
+        shapes: The spec.
+        target: The callable.
+        example: A call of it.
+        reader: Reads the example.
+        input_names: ONNX's.
+    """
+
+    __slots__ = ("example", "input_names", "reader", "shapes", "target")
+
+    def __init__(
+        self,
+        shapes: Any,
+        target: Target,
+        example: Example | None,
+        reader: Reader,
+        input_names: Sequence[str] | None,
+    ) -> None:
+        self.shapes = shapes
+        self.target = target
+        self.example = example
+        self.reader = reader
+        self.input_names = input_names
+
+    @property
+    def params(self) -> tuple[Param, ...] | None:
+        """The parameters of the callable; None where there is none."""
+        return self.target.params if self.target.is_known else None
+
+    @property
+    def inputs(self) -> dict[str, Input] | None:
+        """The example by parameter; None where one of the two is not known."""
+        if self.example is None or self.target.params is None:
+            return None
+        bound = self.target.bind(self.example.args, self.example.kwargs)
+        return {name: self.reader.input(value) for name, value in bound.items()}
+
+
+def other(shapes: Any, input_names: Sequence[str] | None) -> Other | None:
+    """Returns what reads ``shapes`` if it is of another tool; None for a spec of dims."""
+    if is_dump(shapes):
+        return _dump
+    if is_engine_input(shapes) or any(map(is_engine_input, _values(shapes))):
+        return _engine
+    if input_names is not None or _is_labeled(shapes):
+        return _axes
+    return None
+
+
+def _values(shapes: Any) -> list[Any]:
+    if isinstance(shapes, Mapping):
+        return list(shapes.values())  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType, reportUnknownMemberType]
+    return list(cast("Sequence[Any]", shapes)) if isinstance(shapes, (list, tuple)) else []
+
+
+def _is_labeled(shapes: Any) -> bool:
+    """Whether ``shapes`` is ``{name: {axis: label}}`` with a label; a name may have a list of axes instead."""
+    if not isinstance(shapes, Mapping):
+        return False
+    labels: list[Any] = []
+    for said in _values(shapes):
+        if isinstance(said, Mapping):
+            labels += _values(said)
+        elif not isinstance(said, (list, tuple)):
+            return False
+    return any(isinstance(label, str) for label in labels) and all(isinstance(label, (str, int)) for label in labels)
+
+
+def _dump(given: Given, report: Report) -> LegacySpec | None:
+    target = given.target
+    spec = read_dump(given.shapes, report, name=target.name, params=given.params, receiver=target.receiver)
+    return None if spec is None else _called(spec, given)
+
+
+def _engine(given: Given, report: Report) -> LegacySpec | None:
+    shapes, target, params = given.shapes, given.target, given.params
+    if is_engine_input(shapes):
+        shapes = [shapes]
+    if isinstance(shapes, Mapping):  # `kwarg_inputs=`, by parameter
+        named = cast("Mapping[str, Any]", shapes)
+        params = params or tuple(Param(name, AnyType()) for name in named)
+        unknown = [name for name in named if name not in {param.name for param in params}]
+        if unknown:
+            names = ", ".join(f"`{param.name}`" for param in params)
+            report.error("legacy-parameter", f"`{target.name}` has no parameter `{unknown[0]}`", note=f"it has {names}")
+            return None
+        shapes = [named.get(param.name) for param in params]
+    items = [engine_input(each) if is_engine_input(each) else None for each in shapes]
+    spec = read_engine_inputs(items, report, name=target.name, params=params, receiver=target.receiver)
+    if spec is None:
+        return None
+    if isinstance(given.shapes, Mapping):
+        return replace(spec, tree=_by_name(spec), inputs=given.inputs if target.is_known else None)
+    return _called(spec, given)
+
+
+def _by_name(spec: LegacySpec) -> Tree | None:
+    if not isinstance(spec.tree, Items):
+        return spec.tree
+    pairs = zip(spec.params or (), spec.tree.items, strict=False)
+    return Entries(tuple((param.name, tree) for param, tree in pairs if not isinstance(tree, Unsaid)))
+
+
+def _called(spec: LegacySpec, given: Given) -> LegacySpec:
+    """Returns ``spec``, whose tree has an entry for each argument of a call, with one for each parameter."""
+    if given.target.params is None:
+        return spec
+    spec = replace(spec, params=given.target.params, inputs=given.inputs)
+    if not isinstance(spec.tree, Items):
+        return spec
+    trees, example = spec.tree.items, given.example
+    if example is not None and len(trees) != len(example.args) + len(example.kwargs):
+        return spec  # told when it is converted
+    front = len(trees) if example is None else len(example.args)
+    back = () if example is None else tuple(example.kwargs)
+    try:
+        bound = given.target.bind(trees[:front], dict(zip(back, trees[front:], strict=True)))
+    except TypeError:  # more than the callable takes: told when it is converted
+        return spec
+    return replace(spec, tree=Entries(tuple((name, _gathered(tree)) for name, tree in bound.items())))
+
+
+def _gathered(tree: Any) -> Tree:
+    """Returns what ``*args`` and ``**kwargs`` collect as a tree."""
+    if isinstance(tree, tuple):
+        return Items("tuple", cast("tuple[Tree, ...]", tree))
+    if isinstance(tree, dict):
+        return Entries(tuple(cast("dict[str, Tree]", tree).items()))
+    return cast("Tree", tree)
+
+
+def _axes(given: Given, report: Report) -> LegacySpec | None:
+    target, example = given.target, given.example
+    spec = read_dynamic_axes(
+        given.shapes,
+        report,
+        input_names=given.input_names,
+        name=target.name,
+        params=given.params,
+        inputs=given.inputs if target.is_known else None,
+        receiver=target.receiver,
+    )
+    if spec is None or target.is_known or example is None or spec.params is None:
+        return spec
+    values = [*example.args, *example.kwargs.values()]
+    inputs = [given.reader.input(value) for value in values]
+    if len(inputs) != len(spec.params) or not all(isinstance(each, TensorInput) for each in inputs):
+        return spec  # the names are of flattened inputs
+    return replace(spec, inputs={param.name: each for param, each in zip(spec.params, inputs, strict=True)})
+
+
+__all__ = ["Given", "Other", "other"]
