@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..model import Entries, Hint, Hinted, Items, LegacySpec, ObjectInput, Tree, Unsaid
+from .additional import inferred, is_additional
 from .apis import ONNX, Api, Bound, bind
 from .collected import collected
 from .constrained import constrained
@@ -150,13 +151,8 @@ def _tree(file: File, use: Use, keyword: str, world: Value, example: Example) ->
     match world:
         case Collection():
             return collected(world, use.args, signature_of(use.target) is not None or example.positional == [], file)
-        case Made(name="torch.export.AdditionalInputs" | "torch.export.dynamic_shapes.AdditionalInputs"):
-            raise refuse(
-                "what an AdditionalInputs says is told by its inputs",
-                world.node,
-                label="sizes of live tensors",
-                help="convert the live objects with `sd.from_dims(inputs, args, fn=…)`",
-            )
+        case Made() if is_additional(world):
+            return inferred(world, use.target, example, use.call, file.span(world.node))
         case Dict(entries=entries) if any(_is_object(use.args.get(str(key)), example) for key in entries):
             return _without_objects(file, use, world, example)
         case _:

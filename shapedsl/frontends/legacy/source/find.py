@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....diagnostics import Report, Severity
+from .additional import ADDITIONAL, added, is_additional
 from .apis import api_of, bind
 from .constrained import DYNAMIC_DIM
 from .dumped import LOADERS, is_load, load_use
@@ -93,6 +94,10 @@ class _Finder:
             case Made(name="torch.compile"):
                 self.marks.called(callee, node, args, frame)
             case Member(owner=Collection() as owner, name="dynamic_shapes"):
+                return owner
+            case Member(owner=Made() as owner, name="add") if is_additional(owner):
+                added(owner, node, bind(args, ("args", "kwargs")), frame)
+            case Member(owner=Made() as owner, name="dynamic_shapes") if is_additional(owner):
                 return owner
             case Callable():
                 return None
@@ -171,7 +176,7 @@ class _Finder:
 
 def _made(name: str, node: cst.Call, args: list[Argument]) -> Made | None:
     """Returns the object that a call of a library makes, where a recognizer reads it; None for another call."""
-    is_read = is_new_name(name) or is_input(name) or name in DYNAMIC_DIM or name.endswith(".AdditionalInputs")
+    is_read = is_new_name(name) or is_input(name) or name in DYNAMIC_DIM or name in ADDITIONAL
     if not is_read and signature_in_torch(name) is None:
         return None
     bound = bind(args, ())

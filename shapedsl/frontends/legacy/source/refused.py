@@ -47,8 +47,10 @@ class Reason:
 
 def _with_parentheses(tree: Tree, node: cst.CSTNode) -> Span:
     span = tree.span(node)
-    for each in (*getattr(node, "lpar", ()), *getattr(node, "rpar", ())):
-        span = span.to(tree.span(each))
+    left, right = getattr(node, "lpar", ()), getattr(node, "rpar", ())
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):  # a sentinel in some nodes
+        for each in (*left, *right):
+            span = span.to(tree.span(each))
     return span
 
 
