@@ -64,7 +64,10 @@ def write_site(plan: Plan, site: Site) -> bool:
         return False
     house = plan.need_module("shapedsl", "sd")
     value = f'{house}.loads({_literal(plan, site, signature)})["{signature.name}"].to_torch({example})'
-    _put(plan, site, f"{site.keyword}={value}")
+    if site.argument is not None and site.argument.keyword is None:
+        plan.replace(site.argument.value, value)
+    else:
+        _put(plan, site, f"{site.keyword}={value}")
     return True
 
 
