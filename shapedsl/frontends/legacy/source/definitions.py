@@ -112,7 +112,7 @@ class Dims:
         needed = self.table.variables[name]
         text = Texts(self._draft.file.plan.need, lambda name: name).variable(needed)
         for root in self._roots.get(needed.root or "", ()):
-            defined = self._places.defined(root)
+            defined = self._places.defined(root, self._index(root, needed.root or ""))
             if defined is None or not self._places.sees(node, defined):
                 continue
             if self._become(root, needed):
@@ -160,6 +160,17 @@ class Dims:
                             return alias.evaluated_name == "dims"
                 return name == "dims"
         return False
+
+    def _index(self, root: cst.CSTNode, name: str) -> int | None:
+        """Returns which of the results of ``dims("a", "b")`` a dim is; None for what makes one alone."""
+        import libcst as cst
+
+        if not isinstance(root, cst.Call) or not self._is_several(root):
+            return None
+        for at, arg in enumerate(root.args):
+            if isinstance(arg.value, cst.SimpleString) and arg.value.evaluated_value == name:
+                return at
+        return len(root.args)
 
     def _one(self, root: cst.Call, needed: Needed) -> list[Stretch]:
         """Returns the edits of ``Dim("b", min=1, max=inf)``."""

@@ -12,8 +12,10 @@ Before::
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from ...stubs.room import with_room
 from .draft import File
 
 if TYPE_CHECKING:
@@ -93,6 +95,8 @@ class Flow:
 
         if isinstance(target, cst.Subscript):
             return isinstance(target.value, cst.Name) and self._used(target.value, True)
+        if isinstance(target, cst.Attribute):
+            return self._read(target.attr.value, holds)
         names = self._names(target)
         return names is not None and self._named(names, holds)
 
@@ -125,6 +129,8 @@ class Flow:
             return False
         if scope is self._scopes.top and name.value in self._scopes.exported:
             return False
+        if type(scope).__name__ == "ClassScope" and not self._read(name.value, holds):
+            return False
         for binding in scope[name.value]:
             for access in binding.references:
                 node = access.node
@@ -132,6 +138,28 @@ class Flow:
                     continue
                 if not isinstance(node, cst.Name) or not self.is_converted(node, holds=holds):
                     return False
+        return True
+
+    @cached_property
+    def _attributes(self) -> dict[str, list[cst.Attribute]]:
+        import libcst as cst
+        from libcst import matchers
+
+        tree = self._file.plan.tree
+        found: dict[str, list[cst.Attribute]] = {}
+        for node in with_room(lambda: matchers.findall(tree.module, matchers.Attribute())):
+            if isinstance(node, cst.Attribute):
+                found.setdefault(node.attr.value, []).append(node)
+        return found
+
+    def _read(self, name: str, holds: bool) -> bool:
+        """Returns whether every attribute of a name, of whatever object, is converted, gone, or set."""
+        import libcst as cst
+
+        for node in self._attributes.get(name, ()):
+            is_set = isinstance(self._scopes.parent(node), cst.AssignTarget | cst.AnnAssign)
+            if not is_set and not self._is_gone(node) and not self.is_converted(node, holds=holds):
+                return False
         return True
 
     def _part(self, node: cst.CSTNode, element: cst.CSTNode) -> bool:

@@ -103,18 +103,31 @@ class Places:
         loops = (cst.For, cst.While)
         return any(each not in around and (_is_deferred(each) or isinstance(each, loops)) for each in self.chain(node))
 
-    def defined(self, node: cst.CSTNode) -> cst.Name | None:
-        """Returns ``name`` where ``node`` is all of what ``name = node`` assigns, and that is a statement of a block."""
+    def defined(self, node: cst.CSTNode, at: int | None = None) -> cst.Name | None:
+        """Returns the name that a statement of a block binds to all of what ``node`` gives, or to its item ``at``."""
         import libcst as cst
 
+        element = self._scopes.parent(node)
+        display = self._scopes.parent(element) if isinstance(element, cst.Element) else None
+        if at is None and isinstance(element, cst.Element) and isinstance(display, cst.Tuple | cst.List):  # `b, s = Dim("b"), Dim("s")`
+            at = list(display.elements).index(element)
+            node = display
         match self._scopes.parent(node):
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)], value=value) if value is node:
-                return name
-            case cst.AnnAssign(target=cst.Name() as name, value=value) if value is node:
-                return name
-            case cst.AssignTarget():
+            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if value is node:
+                pass
+            case cst.AnnAssign(target=target, value=value) if value is node:
+                pass
+            case _:
                 return None
-        return None
+        if at is not None:
+            if not isinstance(target, cst.Tuple | cst.List) or at >= len(target.elements):
+                return None
+            if not all(isinstance(each, cst.Element) for each in target.elements):
+                return None
+            found: cst.CSTNode = target.elements[at].value
+        else:
+            found = target
+        return found if isinstance(found, cst.Name) else None
 
     def sees(self, node: cst.CSTNode, name: cst.Name) -> bool:
         """Returns whether the name that is assigned at ``name`` means that, and nothing else, where ``node`` stands."""

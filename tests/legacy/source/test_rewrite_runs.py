@@ -1,0 +1,245 @@
+"""Programs and what they become, both run by torch: they take the sizes that the tables say, and compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+torch: Any = pytest.importorskip("torch", reason="needs torch")
+
+from .rewriting import whole  # noqa: E402
+
+ones = torch.ones
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that leaves an exported program as ``ep``, and calls of it.
+
+    Attributes:
+        text: The program.
+        inputs: Makes the arguments from sizes.
+        both: Sizes that both versions take.
+        legacy: Those that only the first takes, since it never checked what was declared.
+        neither: Those that neither takes.
+    """
+
+    text: str
+    inputs: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
+    both: list[tuple[int, ...]]
+    legacy: list[tuple[int, ...]]
+    neither: list[tuple[int, ...]]
+
+
+PROGRAMS = {
+    "a shared dim": Program(
+        """
+        import torch
+        from torch import nn
+        from torch.export import Dim, export
+        rows = Dim("rows", min=1, max=64)
+        class Scale(nn.Module):
+            def forward(self, a, w):
+                return a.sum(1) * w
+        ep = export(Scale(), (torch.randn(4, 3), torch.randn(4)),
+                    dynamic_shapes={"a": {0: rows}, "w": {0: rows}})
+        """,
+        lambda a, w, c: ((ones(a, c), ones(w)), {}),
+        both=[(1, 1, 3), (64, 64, 3)],
+        legacy=[(0, 0, 3)],
+        neither=[(65, 65, 3), (5, 6, 3), (4, 4, 2)],
+    ),
+    "a tuple with an int, None and STATIC": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class Net(torch.nn.Module):
+            def forward(self, img):
+                return img * 0.5
+        b = Dim("b", min=2, max=16)
+        ep = export(Net(), (torch.rand(4, 3, 8, 8),), dynamic_shapes={"img": (b, 3, None, Dim.STATIC)})
+        """,
+        lambda *sizes: ((ones(*sizes),), {}),
+        both=[(2, 3, 8, 8), (16, 3, 8, 8)],
+        legacy=[(0, 3, 8, 8), (1, 3, 8, 8)],
+        neither=[(17, 3, 8, 8), (4, 3, 9, 8), (4, 3, 8, 7), (4, 2, 8, 8)],
+    ),
+    "phantom roots": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class Conv(torch.nn.Module):
+            def forward(self, im):
+                return im.relu()
+        ep = export(Conv(), (torch.rand(1, 3, 64, 48),), dynamic_shapes=(
+            {2: Dim("th", min=1, max=16) * 16, 3: 16 * Dim("tw", min=1, max=16)},))
+        """,
+        lambda h, w: ((ones(1, 3, h, w),), {}),
+        both=[(16, 16), (256, 32), (64, 48)],
+        legacy=[(17, 16), (64, 40)],
+        neither=[],
+    ),
+    "a phantom root in two places": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class J(torch.nn.Module):
+            def forward(self, x, y):
+                return x.sum() * y.sum()
+        u = Dim("u", min=1, max=16)
+        ep = export(J(), (torch.ones(8), torch.ones(12)), dynamic_shapes=[(2 * u,), (3 * u,)])
+        """,
+        lambda x, y: ((ones(x), ones(y)), {}),
+        both=[(2, 3), (8, 12), (32, 48)],
+        legacy=[],
+        neither=[(8, 9), (3, 3), (34, 51)],
+    ),
+    "a namedtuple and nested dicts": Program(
+        """
+        import torch, collections
+        from torch.export import Dim, export
+        State = collections.namedtuple("State", "h c")
+        bs = Dim("bs", max=32)
+        class Cell(torch.nn.Module):
+            def forward(self, feed, st):
+                return feed["x"]["raw"].sum() + st.h.sum() + st.c.sum()
+        inp = ({"x": {"raw": torch.ones(4, 7)}}, State(torch.ones(4, 2), torch.ones(4, 2)))
+        ep = export(Cell(), inp, dynamic_shapes=({"x": {"raw": {0: bs}}}, State({0: bs}, {0: bs})))
+        """,
+        lambda x, h, c, make: (({"x": {"raw": ones(x, 7)}}, make(ones(h, 2), ones(c, 2))), {}),
+        both=[(0, 0, 0), (1, 1, 1), (32, 32, 32)],
+        legacy=[],
+        neither=[(33, 33, 33), (4, 5, 4), (4, 4, 5)],
+    ),
+    "built in a loop": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class Two(torch.nn.Module):
+            def forward(self, text, audio):
+                return text.sum() + audio.sum()
+        batch = Dim("batch", max=4)
+        spec = {}
+        for name, cap in (("text", 77), ("audio", 1500)):
+            spec[name] = {0: batch, 1: Dim(f"{name}_len", min=1, max=cap)}
+        spec["audio"][0] = 2
+        ep = export(Two(), (torch.ones(2, 9), torch.ones(2, 30)), dynamic_shapes=spec)
+        """,
+        lambda b, t, c, a: ((ones(b, t), ones(c, a)), {}),
+        both=[(0, 1, 2, 1), (4, 77, 2, 1500)],
+        legacy=[(2, 0, 2, 30)],
+        neither=[(5, 9, 2, 30), (2, 78, 2, 30), (2, 9, 3, 30), (2, 9, 2, 1501)],
+    ),
+    "*args and **kwargs": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class V(torch.nn.Module):
+            def forward(self, x, *extra, **opts):
+                return x.sum() + extra[0].sum() + opts["gate"].sum()
+        r = torch.randn
+        n = Dim("n", max=10)
+        ep = export(V(), (r(4, 3), r(4), r(6)), {"gate": r(4)},
+               dynamic_shapes={"x": {0: n}, "extra": ({0: n}, None), "opts": {"gate": {0: n}}})
+        """,
+        lambda x, e, f, g: ((ones(x, 3), ones(e), ones(f)), {"gate": ones(g)}),
+        both=[(0, 0, 6, 0), (10, 10, 6, 10)],
+        legacy=[],
+        neither=[(11, 11, 6, 11), (4, 5, 6, 4), (4, 4, 7, 4), (4, 4, 6, 5)],
+    ),
+    "a ShapesCollection": Program(
+        """
+        import torch
+        from torch.export import Dim, ShapesCollection, export
+        class M(torch.nn.Module):
+            def forward(self, a, rest):
+                return a.sum() + rest[0].sum() + rest[1].sum()
+        x, y, z = torch.ones(4, 3), torch.ones(5, 3), torch.ones(2)
+        n = Dim("n", max=30)
+        sc = ShapesCollection()
+        sc[x] = (n, 3)
+        sc[y] = {0: n + 1}
+        ep = export(M(), (x, [y, z]), dynamic_shapes=sc)
+        """,
+        lambda a, b, c: ((ones(a, 3), [ones(b, 3), ones(c)]), {}),
+        both=[(0, 1, 2), (30, 31, 2)],
+        legacy=[],
+        neither=[(31, 32, 2), (4, 4, 2), (4, 5, 3)],
+    ),
+    "a key that a branch adds, and an axis from the end": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class Net(torch.nn.Module):
+            def forward(self, x, mask):
+                return x.sum() + mask.sum()
+        def trace(masked):
+            n = Dim("n", min=3, max=8)
+            shapes = {"x": {-1: n}, "mask": None}
+            if masked:
+                shapes["mask"] = {0: n + 2}
+            return export(Net(), (torch.ones(2, 4), torch.ones(6)), dynamic_shapes=shapes)
+        ep = trace(True)
+        """,
+        lambda x, m: ((ones(2, x), ones(m)), {}),
+        both=[(3, 5), (8, 10)],
+        legacy=[],
+        neither=[(9, 11), (4, 5), (2, 4)],
+    ),
+    "a helper, called twice, and one name twice": Program(
+        """
+        import torch
+        from torch.export import Dim, export
+        class Net(torch.nn.Module):
+            def forward(self, x, y):
+                return x.sum() + y.sum()
+        def rows(limit=6):
+            return {0: Dim("rows", min=3, max=limit)}
+        ep = export(Net(), (torch.ones(4), torch.ones(4, 2)), dynamic_shapes={"x": rows(), "y": rows()})
+        """,
+        lambda x, y: ((ones(x), ones(y, 2)), {}),
+        both=[(3, 3), (6, 6)],
+        legacy=[],
+        neither=[(7, 7), (4, 5), (2, 2)],
+    ),
+}
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_both_versions_run_as_the_table_says(title: str) -> None:
+    program = PROGRAMS[title]
+    text = dedent(program.text)
+    made, report = whole(text)
+    assert not report.errors, [found.message for found in report]
+    assert "ShapesSpec" in made and "Dim(" not in made.replace("rows(limit=6):\n    return {0: Dim(", "")
+    old, new = _program(text), _program(made)
+    for sizes, who in (
+        *((each, "both") for each in program.both),
+        *((each, "legacy") for each in program.legacy),
+        *((each, "neither") for each in program.neither),
+    ):
+        results = [_result(each, program, sizes) for each in (old, new)]
+        took = [result is not None for result in results]
+        assert took == {"both": [True, True], "legacy": [True, False], "neither": [False, False]}[who], sizes
+        if took[1]:
+            assert torch.equal(results[0], results[1]), sizes
+
+
+def _program(text: str) -> dict[str, Any]:
+    space: dict[str, Any] = {"__name__": "program"}
+    exec(compile(text, "program.py", "exec"), space)
+    return {"module": space["ep"].module(), "State": space.get("State")}
+
+
+def _result(made: dict[str, Any], program: Program, sizes: tuple[int, ...]) -> Any:
+    needs_class = "make" in program.inputs.__code__.co_varnames
+    args, kwargs = program.inputs(*sizes, *([made["State"]] if needs_class else []))
+    try:
+        return made["module"](*args, **kwargs)
+    except (AssertionError, RuntimeError) as error:
+        assert "Guard failed" in str(error) or "Runtime assertion failed" in str(error), error
+        return None
