@@ -37,7 +37,7 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
         return _NOTHING
     from .find import find_sites
 
-    sites = find_sites(tree, report)
+    sites = find_sites(tree, report, is_rewritten=target == "python")
     if not sites:
         return _NOTHING
     text = None

@@ -52,12 +52,13 @@ if TYPE_CHECKING:
     from .sites import Site
 
 
-def find_sites(tree: Tree, report: Report) -> list[Site]:
+def find_sites(tree: Tree, report: Report, *, is_rewritten: bool = True) -> list[Site]:
     """Returns the uses of legacy specs in a file, in its order.
 
     Args:
         tree: The file.
         report: Receives why a use is kept, and what its conversion reports.
+        is_rewritten: Whether the file itself is converted, so that a call which stays as it is is told of.
     """
     from .interpret import interpret
 
@@ -65,7 +66,7 @@ def find_sites(tree: Tree, report: Report) -> list[Site]:
     interpret(tree, finder)
     uses = [*finder.uses, *finder.marks.uses(), *finder.loads()]
     groups = sorted(grouped(uses), key=lambda group: tree.extent(group[0].call))
-    sites = [site_of(group, tree, report) for group in groups]
+    sites = [site_of(group, tree, report, is_rewritten=is_rewritten) for group in groups]
     finder.tell_others(report)
     return sites
 

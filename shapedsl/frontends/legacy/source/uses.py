@@ -53,13 +53,14 @@ class Use:
     only_code: str = "legacy-note"
 
 
-def site_of(uses: list[Use], tree: Tree, report: Report) -> Site:
+def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool = True) -> Site:
     """Returns the site of a call that was reached ``uses`` times, converted or kept.
 
     Args:
         uses: At least one, in the order they were reached.
         tree: The file.
         report: Receives why it is kept, and what its conversion reports.
+        is_rewritten: Whether it is told of a call that stays as it is.
     """
     # What the file shows of a function's callers tells more of its parameters than their absence does.
     uses = [use for use in uses if use.frame.calls or use.frame.function is None] or uses
@@ -80,9 +81,9 @@ def site_of(uses: list[Use], tree: Tree, report: Report) -> Site:
         return site
     if len(site.worlds) > 1 and len(uses) > 1:
         site.value = Fork([use.value for use in uses if use.value is not None], first.call)
-    if site.only_shapes:
+    if site.only_shapes and is_rewritten:
         message = f"`{site.api}` {site.only_shapes}: the call stays as it is"
-        report.emit(Severity.NOTE, first.only_code, message, at=tree.span(first.call.func), help=first.only_help)
+        report.emit(Severity.NOTE, first.only_code, message, at=tree.span(first.call.func), help=first.only_help or ())
     return site
 
 
