@@ -367,3 +367,16 @@ def test_a_new_export_under_the_frozen_spec_accepts_what_the_program_accepts(nam
         assert (runs(new, args), runs(spec.check, args)) == (accepted, accepted), (sizes, str(spec))
         taken += accepted
     assert 0 < taken < 40
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_root_that_torch_counts_from_elsewhere_keeps_its_name(strict: bool) -> None:
+    u = Dim("u", min=12, max=90)
+    net = module(lambda self, x, y: x.sum() + y.sum())
+    program = torch.export.export(net, (ones(16), ones(6)), dynamic_shapes=({0: u}, {0: u - 10}), strict=strict)
+    assert str(frozen(program)) == (
+        "class Net:\n    def forward(self, x: Tensor[u], y: Tensor[u - 10]):\n        dim u in [12, 90]"
+    )
+    old = program.module()
+    for size, other in ((10, 0), (11, 1), (12, 2), (16, 6), (16, 5), (90, 80), (91, 81)):
+        assert runs(old, (ones(size), ones(other))) == runs(frozen(program).check, (ones(size), ones(other))), size

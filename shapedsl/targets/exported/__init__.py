@@ -22,7 +22,9 @@ from typing import Any
 
 from ...ir import (
     COMPARISONS,
+    OPERATORS,
     AnyType,
+    Apply,
     Compare,
     Const,
     Param,
@@ -41,7 +43,7 @@ from ..printed import read_printed
 from ..program import conjuncts, is_trivial, plain
 from ..symbolic import Unreadable, read_size
 from .layout import Layout, arguments
-from .naming import Slot, named, names_of, symbols_in
+from .naming import Slot, linear, meanings_of, named, symbols_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +136,16 @@ class _Reader:
         self.slots: list[Slot] = []
         for _ in self.layout.params(self._collect):
             pass
-        self.names = names_of(program, self.shape_env, self.slots, wishes, stems)
+        self.meanings = meanings_of(program, self.shape_env, self.slots, wishes, stems)
         self.named = named(self.shape_env, self.slots)
+        self.ranges = {str(key): _bounds(value) for key, value in program.range_constraints.items()}
+        self.losses: list[str] = []
+        self.sizes: dict[tuple[int, int | None], Size] = {}
+        for slot in self.slots:
+            try:
+                self.sizes[slot.position, slot.axis] = self._size(slot.expression)
+            except Unreadable:
+                self.losses.append(f"{slot.place} == {slot.expression}")
 
     def _collect(self, path: Path, at: int) -> Type:
         value = self.values[at]
@@ -146,13 +156,7 @@ class _Reader:
         return AnyType()
 
     def read(self) -> ProgramSpec:
-        losses: list[str] = []
-        sizes: dict[tuple[int, int | None], Size] = {}
-        for slot in self.slots:
-            try:
-                sizes[slot.position, slot.axis] = self._size(slot.expression)
-            except Unreadable:
-                losses.append(f"{slot.place} == {slot.expression}")
+        sizes = self.sizes
 
         def typed(_path: Path, at: int) -> Type:
             value = self.values[at]
@@ -161,7 +165,7 @@ class _Reader:
             return ScalarType(sizes.get((at, None))) if _is_int(value) else AnyType()
 
         params = tuple(self.layout.params(typed))
-        predicates = dict.fromkeys(self._predicates(sizes, losses))
+        predicates = dict.fromkeys(self._predicates())
         name, receiver = _callable(self.program)
         dynamic = {
             path: kind
@@ -174,103 +178,112 @@ class _Reader:
             params,
             tuple(self._variables()),
             tuple(predicates),
-            {slot.place: sizes[at] for slot in self.slots if (at := (slot.position, slot.axis)) in sizes},
-            tuple(dict.fromkeys(losses)),
+            {slot.place: size for slot in self.slots if (size := self._at(slot)) is not None},
+            tuple(dict.fromkeys(self.losses)),
             dynamic,
         )
 
     # -------------------------------------------------------------------------------- variables
 
     def _lookup(self, symbol: str) -> Size | None:
-        return Var(self.names[symbol]) if symbol in self.names else None
+        meaning = self.meanings.get(symbol)
+        return None if meaning is None else _linear_size(meaning.name, 1, -meaning.shift)
 
     def _size(self, expression: Any) -> Size:
         if isinstance(expression, int):
             return Const(expression)
-        return read_size(expression, self._lookup)
+        known = linear(expression)
+        if known is None or known.symbol not in self.meanings:
+            return read_size(expression, self._lookup)
+        meaning = self.meanings[known.symbol]
+        return _linear_size(meaning.name, known.factor, known.offset - known.factor * meaning.shift)
+
+    def _at(self, slot: Slot) -> Size | None:
+        return self.sizes.get((slot.position, slot.axis))
 
     def _variables(self) -> Iterator[ProgramSize]:
         for symbol in symbols_in(self.slots):
-            alone = [slot for slot in self.slots if slot.symbol is not None and slot.symbol.name == symbol]
+            name = self.meanings[symbol].name
+            alone = [slot for slot in self.slots if self._at(slot) == Var(name)]
             there = [slot for slot in self.slots if symbol in _names(slot.expression)]
-            low, high = self._range(symbol, there, bare=bool(alone))
+            low, high = self._range(symbol, alone, there)
             kind = VariableKind.INT if all(slot.axis is None for slot in there) else VariableKind.DIM
             yield ProgramSize(
-                self.names[symbol],
+                name,
                 kind,
                 low,
                 high,
                 low is None or low > 2 or symbol.startswith("u"),
                 symbol in self.named,
                 tuple(slot.place for slot in alone or there),
-                bool(alone),
+                bool(alone) or all((known := linear(slot.expression)) and known.factor == 1 for slot in there),
             )
 
-    def _range(self, symbol: str, slots: list[Slot], *, bare: bool) -> tuple[int | None, int | None]:
-        """Returns the range of a symbol; of one that never stands alone, what the ranges of its multiples say."""
-        ranges = {str(key): _bounds(value) for key, value in self.program.range_constraints.items()}
-        if bare:
-            return ranges.get(symbol, (None, None))
+    def _range(self, symbol: str, alone: list[Slot], there: list[Slot]) -> tuple[int | None, int | None]:
+        """Returns the range of a variable; of one that never stands alone, what the ranges of its multiples say."""
+        for slot in alone:
+            if str(slot.expression) in self.ranges:
+                return self.ranges[str(slot.expression)]
+        shift = self.meanings[symbol].shift
         low, high = None, None
-        for slot in slots:
-            given = ranges.get(str(slot.expression))
-            linear = _linear(slot.expression)
-            if given is None or linear is None:
+        for slot in there:
+            given, known = self.ranges.get(str(slot.expression)), linear(slot.expression)
+            if given is None or known is None:
                 continue
-            factor, offset = linear
             if given[0] is not None:
-                low = max(low or 0, -((offset - given[0]) // factor))
+                low = max(low or 0, -((known.offset - given[0]) // known.factor) + shift)
             if given[1] is not None:
-                bound = (given[1] - offset) // factor
+                bound = (given[1] - known.offset) // known.factor + shift
                 high = bound if high is None else min(high, bound)
-        return (low, high) if (low, high) != (None, None) else ranges.get(symbol, (None, None))
+        if low is None and high is None:
+            low, high = self.ranges.get(symbol, (None, None))
+        return low, high
 
     # ------------------------------------------------------------------------------- predicates
 
-    def _predicates(self, sizes: Mapping[tuple[int, int | None], Size], losses: list[str]) -> Iterator[Predicate]:
-        for predicate in self._demanded(sizes, losses):
+    def _predicates(self) -> Iterator[Predicate]:
+        for predicate in self._demanded():
             for part in conjuncts(predicate):
                 if not is_trivial(said := plain(part)):
                     yield said
 
-    def _demanded(self, sizes: Mapping[tuple[int, int | None], Size], losses: list[str]) -> Iterator[Predicate]:
-        ranges = {str(key): _bounds(value) for key, value in self.program.range_constraints.items()}
+    def _demanded(self) -> Iterator[Predicate]:
         for slot in self.slots:
-            if slot.symbol is not None or isinstance(slot.expression, int):
+            size = self._at(slot)
+            if not isinstance(size, Apply):
                 continue
-            low, high = ranges.get(str(slot.expression), (None, None))
-            size = sizes.get((slot.position, slot.axis))
-            if size is None:
-                continue
+            low, high = self.ranges.get(str(slot.expression), (None, None))
             if low is not None and low > 2:
                 yield Compare(COMPARISONS[">="], size, Const(low))
             if high is not None:
                 yield Compare(COMPARISONS["<="], size, Const(high))
-        guarded = {
-            source: sizes[at]
-            for slot in self.slots
-            if (at := (slot.position, slot.axis)) in sizes
-            for source in slot.sources
-        }
+        guarded = {source: size for slot in self.slots if (size := self._at(slot)) for source in slot.sources}
         for guard in self.guards:
             try:
                 yield read_printed(guard, guarded.get)
             except Unreadable:
-                losses.append(guard)
-        replaced = {
-            slot.original.name: sizes[at]
-            for slot in self.slots
-            if (at := (slot.position, slot.axis)) in sizes and getattr(slot.original, "is_Symbol", False)
-        }
+                self.losses.append(guard)
+        originals = {slot.original.name: slot for slot in self.slots if getattr(slot.original, "is_Symbol", False)}
+        replaced = {name: size for name, slot in originals.items() if (size := self._at(slot)) is not None}
         positions = {name: at for at, name in enumerate(_placeholders(self.program))}
 
         def measure(node: Any, axis: int) -> Size | None:
             at = positions.get(getattr(node, "name", ""))
-            return None if at is None else sizes.get((at, axis), sizes.get((at, None)))
+            return None if at is None else self.sizes.get((at, axis), self.sizes.get((at, None)))
 
         for assertion in assertions(self.program.graph, lambda name: self._lookup(name) or replaced.get(name), measure):
             if assertion.predicate is not None:
                 yield assertion.predicate
+
+
+def _linear_size(name: str, factor: int, offset: int) -> Size:
+    """Returns ``factor * name + offset`` as it is written."""
+    size: Size = Var(name)
+    if factor != 1:
+        size = Apply(OPERATORS["*"], (Const(factor), size))
+    if offset:
+        size = Apply(OPERATORS["+" if offset > 0 else "-"], (size, Const(abs(offset))))
+    return size
 
 
 # ---------------------------------------------------------------------------------------- torch
@@ -335,15 +348,6 @@ def _names(expression: Any) -> set[str]:
 def _bounds(bounds: Any) -> tuple[int | None, int | None]:
     low, high = (int(bound) if bound.is_Integer else None for bound in (bounds.lower, bounds.upper))
     return low, None if high is not None and high >= 2**63 - 1 else high
-
-
-def _linear(expression: Any) -> tuple[int, int] | None:
-    """Returns ``(2, 1)`` for ``2*s0 + 1``."""
-    offset, rest = expression.as_coeff_Add()
-    factor, symbol = rest.as_coeff_Mul()
-    if not (symbol.is_Symbol and factor.is_Integer and offset.is_Integer and int(factor) > 0):
-        return None
-    return int(factor), int(offset)
 
 
 def _callable(program: Any) -> tuple[str, str | None]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...ir import Attribute, Path
 
 _RESERVED: Final = frozenset({"and", "or", "not", "in", "None", "_", "inf", "true", "false"})
 _IN_ASSERTIONS: Final = re.compile(r"(?:, where | and )(?P<place>\S+) is (?P<name>[A-Za-z_]\w*)")
+
+_NAMED: Final = re.compile(r"(?:(?P<factor>\d+)\*)?(?P<name>[^\W\d]\w*)(?: (?P<sign>[+-]) (?P<offset>\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,21 @@ class Slot:
         return self.expression if getattr(self.expression, "is_Symbol", False) else None
 
 
-def names_of(
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What one of torch's symbols is: ``name - shift``.
+
+    torch may take ``Dim("u") - 10`` for its symbol, so that ``u`` itself is ``s0 + 10``.
+    """
+
+    name: str
+    shift: int = 0
+
+
+def meanings_of(
     program: Any, shape_env: Any, slots: Iterable[Slot], wishes: Mapping[str, str], stems: Mapping[str, str]
-) -> dict[str, str]:
-    """Returns what each symbol in ``slots`` is called, by torch's name.
+) -> dict[str, Meaning]:
+    """Returns what each symbol in ``slots`` is, by torch's name.
 
     Args:
         program: An ExportedProgram.
@@ -75,46 +88,64 @@ def names_of(
     """
     slots = tuple(slots)
     said = {**_in_assertions(program), **wishes}
-    debug = _debug_names(shape_env)
     spec: Mapping[Any, Any] = getattr(shape_env, "_spec_symbol_to_compile_symbol", None) or {}
-    candidates: dict[str, list[str]] = {}
+    found: dict[str, list[Meaning]] = {symbol: [] for symbol in symbols_in(slots)}
     for slot in slots:
-        if slot.symbol is not None:
-            found = candidates.setdefault(slot.symbol.name, [])
-            found += [said[slot.place]] if slot.place in said else []
-            found += [debug[source] for source in slot.sources if source in debug]
+        if (known := linear(slot.expression)) is not None and slot.place in said and known.factor == 1:
+            found[known.symbol].append(Meaning(said[slot.place], known.offset))
+    for slot, text in _texts(shape_env, slots):
+        here, there = linear(slot.expression), _NAMED.fullmatch(text)
+        if here is None or there is None or here.factor != int(there["factor"] or 1):
+            continue
+        shift, rest = divmod(here.offset - int(f"{there['sign'] or ''}{there['offset'] or 0}"), here.factor)
+        if not rest:
+            found[here.symbol].append(Meaning(there["name"], shift))
     for name, symbol in spec.items():
-        if (known := getattr(symbol, "name", "")) in candidates:
-            candidates[known].append(str(name).rpartition("#")[0])
-    for slot in slots:
-        for symbol in _symbols(slot.expression):
-            found = candidates.setdefault(symbol, [])
-            if slot.symbol is None and len(_symbols(slot.expression)) == 1:
-                texts = [debug[source] for source in slot.sources if source in debug]
-                found += [root for text in texts for root in re.findall(r"[A-Za-z_]\w*", text)]
+        if (own := getattr(symbol, "name", "")) in found:
+            found[own].append(Meaning(str(name).rpartition("#")[0]))
     for slot in slots:  # last, whatever stands alone
         if slot.symbol is not None:
-            candidates[slot.symbol.name].append(stems.get(slot.place, slot.stem))
+            found[slot.symbol.name].append(Meaning(stems.get(slot.place, slot.stem)))
     for slot in slots:
         for symbol in _symbols(slot.expression):
-            candidates[symbol].append(f"{slot.stem}_root")
-    made: dict[str, str] = {}
-    for symbol, found in candidates.items():
-        made[symbol] = _free(next(name for name in map(_as_name, found) if name), made.values())
+            found[symbol].append(Meaning(f"{slot.stem}_root"))
+    made: dict[str, Meaning] = {}
+    for symbol, wished in found.items():
+        first = next(replace(each, name=name) for each in wished if (name := _as_name(each.name)))
+        made[symbol] = replace(first, name=_free(first.name, {each.name for each in made.values()}))
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``factor * symbol + offset``; ``factor`` >= 1."""
+
+    factor: int
+    symbol: str
+    offset: int
+
+
+def linear(expression: Any) -> Linear | None:
+    """Returns ``2*s0 + 1`` taken apart; None for what is not of this form."""
+    if not hasattr(expression, "as_coeff_Add"):
+        return None
+    offset, rest = expression.as_coeff_Add()
+    factor, symbol = rest.as_coeff_Mul()
+    if not (symbol.is_Symbol and factor.is_Integer and offset.is_Integer and int(factor) > 0):
+        return None
+    return Linear(int(factor), symbol.name, int(offset))
 
 
 def named(shape_env: Any, slots: Iterable[Slot]) -> frozenset[str]:
     """Returns the symbols, by torch's name, of which the program says what the user called them."""
-    debug = _debug_names(shape_env)
-    return frozenset(
-        symbol for slot in slots if not debug.keys().isdisjoint(slot.sources) for symbol in _symbols(slot.expression)
-    )
+    return frozenset(symbol for slot, _ in _texts(shape_env, slots) for symbol in _symbols(slot.expression))
 
 
-def _debug_names(shape_env: Any) -> Mapping[str, str]:
-    """Returns the texts of named dims by source: ``2*B`` of a derived one."""
-    return getattr(shape_env, "source_name_to_debug_name", None) or {}
+def _texts(shape_env: Any, slots: Iterable[Slot]) -> Iterator[tuple[Slot, str]]:
+    """Yields the slots of named dims, each with what torch calls it: ``2*B`` for a derived one."""
+    debug: Mapping[str, str] = getattr(shape_env, "source_name_to_debug_name", None) or {}
+    for slot in slots:
+        yield from ((slot, debug[source]) for source in slot.sources if source in debug)
 
 
 def _in_assertions(program: Any) -> dict[str, str]:
