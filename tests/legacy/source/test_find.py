@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from .finding import codes, errors, found, place, told
+from shapedsl.diagnostics import Report, Source
+from shapedsl.frontends.legacy.source.find import find_sites
+from shapedsl.frontends.stubs.tree import parse
+
+from .finding import NET, codes, errors, found, place, told
 
 ROWS = "forward(self, x: Tensor[b, _], y: Tensor[b]) dim b in [0, 64]"
 SPEC = 'dynamic_shapes={"x": {0: b}, "y": {0: b}}'
@@ -251,7 +255,7 @@ def test_what_this_package_makes_is_left_alone() -> None:
             "the order of the signature",
         ),
         (
-            "from torch.export import AdditionalInputs\nmore = AdditionalInputs()\nmore.add((x, y))\n"
+            "from torch.export import AdditionalInputs\nmore = AdditionalInputs()\nimport mine\nmore.add(mine.load())\n"
             "export(net, (x, y), dynamic_shapes=more)",
             "legacy-flow",
             "AdditionalInputs()",
@@ -272,7 +276,7 @@ def test_onnx_and_drafts_stay() -> None:
     """torch 2.14: both raise where they are given a ShapesSpec."""
     text = f"torch.onnx.export(net, (x, y), 'f', {SPEC})\ntorch.export.draft_export(net, (x, y), {SPEC})\n"
     sites, report, _ = found(text)
-    assert [site.only_shapes for site in sites] == ["takes no ShapesSpec"] * 2
+    assert ["raises for a ShapesSpec" in site.only_shapes for site in sites] == [True, True]
     assert [diagnostic.code for diagnostic in report].count("legacy-note") == 2
 
 
@@ -298,3 +302,11 @@ def test_a_module_that_is_not_shown() -> None:
         "torch.export.export: forward(self, p: Tensor[b, _], q: Tensor[b, _]) dim b in [0, 64]",
         "torch.export.export: forward(self, p: Tensor[b, ...], q: Tensor[b, ...]) dim b in [0, 64]",
     ]
+
+
+def test_extracting_needs_no_word_of_rewriting() -> None:
+    report = Report()
+    tree = parse(Source("net.py", f"{NET}torch.onnx.export(net, (x, y), 'f', {SPEC})"), report)
+    assert tree is not None
+    assert len(find_sites(tree, report, is_rewritten=False)) == 1
+    assert not report.diagnostics

@@ -100,3 +100,17 @@ def test_static_marks_alone_say_nothing() -> None:
 def test_a_spec_goes_before_marks() -> None:
     text = STEP + "mark_dynamic(h, 0)\ntorch.compile(step, dynamic_shapes={'h': None})(h, t)"
     assert codes(text) == []
+
+
+@pytest.mark.parametrize("decorator", ["@torch.compile", "@torch.compile(fullgraph=True)"])
+def test_a_decorator(decorator: str) -> None:
+    text = f"{STEP}{decorator}\ndef double(x):\n    return x * 2\nmark_dynamic(h, 0, max=64)\ndouble(h)\n"
+    assert told(text) == ["torch.compile: double(x: Tensor[x_0, _]) dim x_0 in [0, 64]"]
+    sites, _, tree = found(text)
+    assert tree.code(sites[0].decorator or sites[0].call) == decorator.removeprefix("@")
+
+
+def test_optimize_takes_no_spec() -> None:
+    text = STEP + "mark_dynamic(h, 0)\nfast = torch._dynamo.optimize('eager')(step)\nfast(h, t)"
+    (error,) = errors(text)
+    assert "takes no spec" in error.message

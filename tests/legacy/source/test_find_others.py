@@ -42,6 +42,40 @@ def test_a_collection_that_only_a_run_tells(lines: str, at: str) -> None:
     assert (error.code, place(error)) == ("legacy-flow", at)
 
 
+# ---------------------------------------------------------------------------------- AdditionalInputs
+
+MORE = "from torch.export import AdditionalInputs\nmore = AdditionalInputs()\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "shapes"),
+    [
+        ("more.add((torch.ones(7, 3), y))", "forward(self, x: Tensor[x_0, _], y: _)"),
+        ("more.add((x,), {'y': torch.ones(9)})\nmore.add((x, y))", "forward(self, x: _, y: Tensor[y_0])"),
+        (
+            "for n in (6, 7):\n    more.add((torch.ones(n, n), torch.ones(n)))",
+            "forward(self, x: Tensor[x_0, x_1], y: Tensor[y_0])",
+        ),
+    ],
+)
+def test_additional_inputs(lines: str, shapes: str) -> None:
+    text = f"{MORE}{lines}\nexport(net, (x, y), dynamic_shapes=more)"
+    assert told(text) == [f"torch.export.export: {shapes}"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "more.add((torch.ones(7), y))",
+        "if x.sum():\n    more.add((torch.ones(7, 3), y))",
+        "more.add((torch.ones(int(x.sum()), 3), y))",
+        "more.add([x])",
+    ],
+)
+def test_additional_inputs_that_only_a_run_tells(lines: str) -> None:
+    assert codes(f"{MORE}{lines}\nexport(net, (x, y), dynamic_shapes=more)") == ["legacy-flow"]
+
+
 # ---------------------------------------------------------------------------------- constraints
 
 DIM = "from torch.export import dynamic_dim\n"

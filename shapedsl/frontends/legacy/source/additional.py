@@ -90,12 +90,18 @@ def _marked(value: Value, others: list[Value]) -> Tree:
     match value:
         case Tensor(sizes=sizes):
             known = [each.sizes for each in others if isinstance(each, Tensor)]
-            if sizes is None or len(known) < len(others) or any(each is None or len(each) != len(sizes) for each in known):
+            if (
+                sizes is None
+                or len(known) < len(others)
+                or any(each is None or len(each) != len(sizes) for each in known)
+            ):
                 raise _unclear(value.node, "the rank of an input is not known, or differs")
             columns = list(zip(sizes, *[each for each in known if each is not None], strict=True))
             if any(None in column for column in columns):
                 raise _unclear(value.node, "a size of an input is not known")
-            return Items("tuple", tuple([Unsaid() if len(set(each)) == 1 else Hinted(Hint.DYNAMIC) for each in columns]))
+            return Items(
+                "tuple", tuple([Unsaid() if len(set(each)) == 1 else Hinted(Hint.DYNAMIC) for each in columns])
+            )
         case Sequence(kind=kind, items=items, fields=fields):
             alike = [each.items for each in others if isinstance(each, Sequence) and len(each.items) == len(items)]
             if len(alike) < len(others):
@@ -126,8 +132,8 @@ def _marked(value: Value, others: list[Value]) -> Tree:
 
 
 def _unclear(node: cst.CSTNode, why: str) -> Exception:
-    help = f"{LIVE}, or write `dynamic_shapes=` by parameter"
-    return refuse(f"an AdditionalInputs says what its inputs tell, and {why}", node, help=help)
+    cure = f"{LIVE}, or write `dynamic_shapes=` by parameter"
+    return refuse(f"an AdditionalInputs says what its inputs tell, and {why}", node, help=cure)
 
 
 __all__ = ["ADDITIONAL", "added", "inferred", "is_additional"]

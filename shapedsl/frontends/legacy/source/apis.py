@@ -41,12 +41,12 @@ _OLD: Final = Api(("mod", "args", "kwargs", "constraints"))
 # that does not go with one.
 _DRAFT: Final = Api(
     ("mod", "args", "kwargs"),
-    "takes no ShapesSpec",
+    "raises for a ShapesSpec (torch 2.14)",
     "use `torch.export.export`, or keep the legacy spec",
 )
 ONNX: Final = Api(
     ("mod", "args", "f"),
-    "takes no ShapesSpec",
+    "raises for a ShapesSpec (torch 2.14: it always sets a flag that does not go with one)",
     "export with `torch.export.export` and a ShapesSpec, and pass the program; its axes are then called as torch likes",
 )
 

@@ -67,7 +67,8 @@ def find_sites(tree: Tree, report: Report, *, is_rewritten: bool = True) -> list
     uses = [*finder.uses, *finder.marks.uses(), *finder.loads()]
     groups = sorted(grouped(uses), key=lambda group: tree.extent(group[0].call))
     sites = [site_of(group, tree, report, is_rewritten=is_rewritten) for group in groups]
-    finder.tell_others(report)
+    if is_rewritten:
+        finder.tell_others(report)
     return sites
 
 
@@ -101,13 +102,19 @@ class _Finder:
             case Member(owner=Made() as owner, name="dynamic_shapes") if is_additional(owner):
                 return owner
             case Callable():
-                return None
+                compiled = self.marks.decorator_of(callee)
+                if compiled is not None:
+                    self.marks.called(compiled, node, args, frame)
             case _:
                 self._other(node, callee, args)
         return None
 
     def decorated(self, node: cst.FunctionDef | cst.ClassDef, decorators: list[Value], made: Callable) -> None:
         """Hears of a decorated definition; see `Observer`."""
+        for decorator, value in zip(node.decorators, decorators, strict=False):
+            is_compile = isinstance(value, (Made, Imported)) and value.name == "torch.compile"
+            if is_compile and made.kind == "function":
+                self.marks.decorated(made, decorator.decorator, value)
 
     def _imported(self, node: cst.Call, name: str, args: list[Argument], frame: Frame) -> Value | None:
         api = api_of(name)

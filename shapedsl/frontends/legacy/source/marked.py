@@ -31,7 +31,7 @@ from .hints import annotated
 from .refused import Reason, RefusedError, refuse
 from .to_model import to_input
 from .uses import Use
-from .values import Constant, Dict, Made, Tensor, Unknown, Value
+from .values import Callable, Constant, Dict, Made, Tensor, Unknown, Value
 from .values import Sequence as Items
 
 if TYPE_CHECKING:
@@ -76,12 +76,16 @@ class _Set:
 
 @dataclass(eq=False, slots=True)
 class _Compiled:
-    """A call that compiles; of ``torch._dynamo.optimize``, which takes no spec, if ``is_optimize``."""
+    """What compiles: a call, or a decorator (then ``target`` is what is below it, and ``frame`` is not known).
 
-    node: cst.Call
-    frame: Frame
+    ``torch._dynamo.optimize`` takes no spec: then ``is_optimize``.
+    """
+
+    node: cst.BaseExpression
+    frame: Frame | None
     made: Made
     args: Sequence[Argument]
+    target: Value | None = None
     is_optimize: bool = False
 
 
@@ -104,6 +108,7 @@ class Marks:
         self._sets: list[_Set] = []
         self._by_tensor: dict[int, list[_Set]] = {}
         self._compiled: dict[int, _Compiled] = {}
+        self._decorated: dict[int, Made] = {}
         self._calls: list[_Call] = []
 
     # ------------------------------------------------------------------------------ while it runs
@@ -160,9 +165,22 @@ class Marks:
         known = self._compiled.get(id(decorator))
         if known is None:
             return decorator
-        made = self.compiled(known.node, [*target, *known.args], frame)
+        made = self.compiled(cast("cst.Call", decorator.node), [*target, *known.args], frame)
         self._compiled[id(made)].is_optimize = known.is_optimize
         return made
+
+    def decorated(self, made: Callable, decorator: cst.BaseExpression, value: Value) -> None:
+        """Takes in ``@torch.compile`` or ``@torch.compile(fullgraph=True)`` above a function."""
+        known = self._compiled.get(id(value))
+        args = known.args if known is not None else ()
+        given: list[tuple[str | None, Value]] = [(None, made)]
+        compiled = Made("torch.compile", given, decorator)
+        self._compiled[id(compiled)] = _Compiled(decorator, None, compiled, args, made)
+        self._decorated[id(made.node)] = compiled
+
+    def decorator_of(self, callee: Callable) -> Made | None:
+        """Returns what a function was compiled by that has such a decorator."""
+        return self._decorated.get(id(callee.node))
 
     def optimized(self, node: cst.Call, frame: Frame) -> Made:
         """Returns what ``torch._dynamo.optimize("inductor")`` makes: it is called with a callable."""
@@ -191,6 +209,8 @@ class Marks:
 
     def uses(self) -> Iterator[Use]:
         """Yields a use for each compiled callable that marks reach, and one for each mark that reaches none."""
+        import libcst as cst
+
         read = {id(each.node) for each in self._sets if each.readers}
         for each in self._sets:
             if id(each.node) not in read and each.is_dynamic:
@@ -207,7 +227,9 @@ class Marks:
                 yield use
         for call in self._calls:
             compiled = self._compiled[id(call.compiled)]
-            use = Use("torch.compile", compiled.node, compiled.frame)
+            node = compiled.node if isinstance(compiled.node, cst.Call) else call.node
+            use = Use("torch.compile", node, compiled.frame or call.frame)
+            use.decorator = None if node is compiled.node else compiled.node
             try:
                 if compiled.is_optimize:
                     raise refuse(
@@ -216,17 +238,18 @@ class Marks:
                         label="compiled here",
                         help="use `torch.compile`",
                     )
-                self._fill(use, call, compiled.made, compiled.args)
+                self._fill(use, call, compiled)
             except RefusedError as error:
                 use.reasons.append(error.reason)
             if use.specs or use.reasons:
                 yield use
 
-    def _fill(self, use: Use, call: _Call, made: Made, args: Sequence[Argument]) -> None:
-        given = bind(args, ("mod",))
+    def _fill(self, use: Use, call: _Call, compiled: _Compiled) -> None:
+        made = compiled.made
+        given = bind(compiled.args, ("mod",))
         if "dynamic_shapes" in given.values:
             return  # torch ignores marks where a spec is
-        target = given.values.get("mod")
+        target = compiled.target or given.values.get("mod")
         use.target = None if target is None else annotated(target, use.frame)
         for each in call.sets:
             self._check(each, call)

@@ -20,7 +20,8 @@ class Site:
 
     Attributes:
         api: The qualified name of what is called: ``torch.export.export``, ``torch.onnx.export``, ``torch.compile``…
-        call: The call.
+        call: The call. Under a decorator without arguments, a call of what it decorates.
+        decorator: That decorator (``torch.compile``), which the spec belongs to; None for anything else.
         argument: What holds the spec in it (``dynamic_shapes=…``); None for marks.
         value: That argument's value where the call is reached; None for marks.
         target: What is exported or compiled; None where source does not tell.
@@ -51,6 +52,7 @@ class Site:
     stale: list[cst.CSTNode] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     only_shapes: str = ""
+    decorator: cst.BaseExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)

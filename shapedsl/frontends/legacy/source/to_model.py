@@ -94,6 +94,9 @@ def to_tree(value: Value, spans: Spans, label: Function[[str, Span], Tree] | Non
             )
         case Sequence(kind=kind, items=items, fields=fields):
             return Items(kind, tuple([to_tree(item, spans, label) for item in items]), fields, spans(at))
+        case Callable(kind="object", signature=None, attributes=Dict(entries=entries)) if entries:  # a dataclass
+            inside = [to_tree(item, spans, label) for _, item in entries.values()]
+            return Items("namedtuple", tuple(inside), tuple(map(str, entries)), spans(at))
         case Unknown():
             raise not_known(value)
         case Fork(options=options):  # beyond what branches are told apart for
@@ -197,6 +200,10 @@ def to_input(value: Value, known: Function[[Value], Value] = lambda value: value
             )
         case Dict(entries=entries) if all(isinstance(key, (str, int)) for key in entries):
             return MappingInput(tuple([(key, to_input(item, known)) for key, (_, item) in entries.items()]))  # type: ignore[misc]
+        case Callable(kind="object", signature=None, attributes=Dict(entries=entries), name=name) if entries:
+            parts = [(str(key), to_input(item, known)) for key, (_, item) in entries.items()]
+            # torch leaves a field out that is None
+            return ObjectInput(name, tuple([part for part in parts if part[1] != OtherInput("None")]))
         case Made(name="builtins.int"):
             return IntInput()
         case Made(name="builtins.float" | "builtins.bool" | "builtins.str" as name):

@@ -51,6 +51,7 @@ class Use:
     only_shapes: str = ""
     only_help: str = ""
     only_code: str = "legacy-note"
+    decorator: cst.BaseExpression | None = None
 
 
 def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool = True) -> Site:
@@ -68,6 +69,7 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
     site = Site(
         first.api, first.call, first.argument, first.value, first.target, first.args, only_shapes=first.only_shapes
     )
+    site.decorator = first.decorator
     site.stale = list(dict.fromkeys(node for use in uses for node in use.stale))
     reasons = list(dict.fromkeys(reason for use in uses for reason in use.reasons))
     if reasons:
@@ -146,7 +148,7 @@ def grouped(uses: Iterable[Use]) -> list[list[Use]]:
     """Returns the uses of each call, in the order that calls were first reached."""
     found: dict[int, list[Use]] = {}
     for use in uses:
-        found.setdefault(id(use.call), []).append(use)
+        found.setdefault(id(use.decorator or use.call), []).append(use)
     return list(found.values())
 
 
