@@ -116,6 +116,9 @@ class Sizes:
         else:
             message = f"a dynamic size without a name became {taken}; the trace may have tied it to another size"
             self._notes.append(remark(message, [place.text], span=hint.span))
+        if not self._checked and (hint.low is not None or hint.high is not None):
+            message = "the trace may have narrowed the bounds of a hint; a variable's hold as they are written"
+            self._notes.append(remark(message, [place.text], span=hint.span))
         if not self._checked and (low in (1, 2) or not is_size):
             ran = f"values below {low}" if not is_size else "size 0" if low == 1 else "sizes 0 and 1"
             if is_size or low <= 2:
