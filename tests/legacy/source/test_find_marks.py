@@ -81,6 +81,21 @@ def test_what_is_stale() -> None:
             "another function",
         ),
         (
+            "mark_dynamic(h, 0)\ntorch.compile(step)(h, t)\nexport(net, (h, t))",
+            "mark_dynamic(h, 0)",
+            "`torch.export.export`, which obeys the mark",
+        ),
+        (
+            "import mine\nmark_dynamic(h, 0)\ntorch.compile(step)(h, t)\nmine.train(h)",
+            "mark_dynamic(h, 0)",
+            "may be compiled",
+        ),
+        (
+            "fast = torch.compile(step)\nmark_dynamic(h, 0)\nfast(h, t)\nmark_dynamic(t, 0)\nfast(torch.ones(2, 4), t)",
+            "torch.compile(step)",
+            "different marks",
+        ),
+        (
             "from mine import other\nmark_dynamic(h, 0)\ntorch.compile(other)(h, t)",
             "torch.compile(other)",
             "parameters",
@@ -114,3 +129,21 @@ def test_optimize_takes_no_spec() -> None:
     text = STEP + "mark_dynamic(h, 0)\nfast = torch._dynamo.optimize('eager')(step)\nfast(h, t)"
     (error,) = errors(text)
     assert "takes no spec" in error.message
+
+
+def test_marks_that_agree() -> None:
+    text = (
+        STEP
+        + "k = torch.ones(9, 4)\nfast = torch.compile(step)\nfor each in (h, k):\n    mark_dynamic(each, 0)\n    fast(each, t)"
+    )
+    assert told(text) == ["torch.compile: step(h: Tensor[h_0, _], t: _)"]
+
+
+def test_a_lambda() -> None:
+    text = STEP + "mark_dynamic(t, 0)\nfast = torch.compile(lambda q: q + 1)\nfast(t)"
+    assert told(text) == ["torch.compile: _lambda(q: Tensor[q_0])"]
+
+
+def test_a_marked_tensor_may_be_printed_and_compared() -> None:
+    text = STEP + "mark_dynamic(h, 0)\nfast = torch.compile(step)\nprint(h, torch.allclose(fast(h, t), step(h, t)))"
+    assert told(text) == ["torch.compile: step(h: Tensor[h_0, _], t: _)"]

@@ -12,7 +12,7 @@ After::
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ....ir import ParamKind
@@ -133,6 +133,8 @@ def signature_of(target: Value | None) -> Signature | None:
     match target:
         case Callable(signature=None, inner=inner) if inner is not None:
             return signature_of(inner)
+        case Callable(signature=signature) if signature is not None and "<lambda>" in signature.name:
+            return replace(signature, name=signature.name.replace("<lambda>", "_lambda"))
         case Callable(signature=signature):
             return signature
         case Made(name="torch.compile" | "torch.jit.script" | "torch.nn.DataParallel", args=args) if args:

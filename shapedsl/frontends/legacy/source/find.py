@@ -15,7 +15,7 @@ library's ``export`` or ``Dim`` is left alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ....diagnostics import Report, Severity
 from .additional import ADDITIONAL, added, is_additional
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from ...stubs.tree import Tree
     from .observe import Argument, Frame
     from .sites import Site
+
+
+_PLAIN: Final = ("builtins.", "functools.", "itertools.", "json.", "copy.", "numpy.")  # what uses no spec and no mark
 
 
 def find_sites(tree: Tree, report: Report, *, is_rewritten: bool = True) -> list[Site]:
@@ -122,6 +125,8 @@ class _Finder:
             use = export_use(self.tree, node, name, api, args, frame)
             if use is not None:
                 self.uses.append(use)
+            elif not api.only_shapes or name.startswith("torch.export."):
+                self.marks.escaped(args, f"`{name}`, which obeys the mark,")
             return None
         if mark_kind(name) is not None:
             self.marks.mark(node, name, args, frame)
@@ -169,7 +174,11 @@ class _Finder:
         return None
 
     def _other(self, node: cst.Call, callee: Value, args: list[Argument]) -> None:
-        """Notes a call of something else with torch's dims for ``dynamic_shapes=``."""
+        """Notes a call of something else with torch's dims for ``dynamic_shapes=``, or with marked tensors."""
+        if isinstance(callee, Imported) and callee.name.startswith(_PLAIN):
+            return
+        if not (isinstance(callee, Imported) and callee.name.startswith("torch.")):
+            self.marks.escaped(args, "something that may be compiled")
         value = bind(args, ()).values.get("dynamic_shapes")
         if value is not None and _has_dims(value) and not is_new(value):
             name = callee.name if isinstance(callee, (Imported, Made, Member)) else self.tree.code(node.func)

@@ -67,6 +67,7 @@ class _Set:
     marks: tuple[Mark, ...] = ()
     reason: Reason | None = None
     readers: list[Made] = field(default_factory=list["Made"])  # the compiled callables that took the tensor
+    others: list[str] = field(default_factory=list[str])  # what else took it
 
     @property
     def is_dynamic(self) -> bool:
@@ -188,6 +189,12 @@ class Marks:
         self._compiled[id(made)].is_optimize = True
         return made
 
+    def escaped(self, args: Sequence[Argument], what: str) -> None:
+        """Says that something that obeys marks, or may, was given these."""
+        for value in _leaves([each.value for each in args]):
+            for each in self._by_tensor.get(id(value), ()):
+                each.others.append(what)
+
     def called(self, compiled: Made, node: cst.Call, args: Sequence[Argument], frame: Frame) -> None:
         """Takes in a call of a compiled callable."""
         if id(compiled) not in self._compiled:
@@ -298,6 +305,8 @@ class Marks:
         """Refuses marks that are not this call's alone, or not always."""
         if each.reason is not None:
             raise RefusedError(each.reason)
+        if each.others:
+            raise refuse(f"the marked tensor is passed to {each.others[0]} too", each.node, label="marks a tensor")
         if len(each.readers) > 1:
             raise refuse("the marked tensor is passed to several compiled callables", each.node, label="marks a tensor")
         if each.frame.function is not call.frame.function or each.frame.calls != call.frame.calls:

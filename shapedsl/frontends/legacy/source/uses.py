@@ -125,6 +125,13 @@ def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
             reason.tell(tree, report, site.call)
             site.kept.append(reason.text)
             return
+    if uses[0].argument is None:  # marks, which are not behind flags: one spec for all calls
+        if any(made.signature != seen[0][2].signature for _, _, made in seen):
+            reason = Reason("legacy-flow", "its calls take tensors with different marks", site.call, "compiled once")
+            reason.tell(tree, report, site.call)
+            site.kept.append(reason.text)
+            return
+        del seen[1:]
     site.worlds = [world for world, _, _ in seen if world is not None]
     site.conversions = [conversion for _, _, conversion in seen]
     site.spec = seen[0][1]
