@@ -63,6 +63,7 @@ class Draft:
         done: Node → what is done to it, in the order of discovery: what surrounds comes first.
         covered: As `File.covered`.
         obsolete: Nodes whose values are built elsewhere.
+        ranks: Display → how many dims the tensor has that it is for.
         laid_out: Node → the same edits, and those of its layout.
     """
 
@@ -71,6 +72,7 @@ class Draft:
         self.done: dict[cst.CSTNode, tuple[Stretch, ...]] = {}
         self.covered: set[cst.CSTNode] = set()
         self.obsolete: dict[cst.CSTNode, None] = {}
+        self.ranks: dict[cst.CSTNode, int] = {}
         self.laid_out: dict[cst.CSTNode, list[Stretch]] = {}
         self._lines: dict[tuple[Needed, cst.CSTNode], tuple[str, str]] = {}
 

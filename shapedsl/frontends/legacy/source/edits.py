@@ -25,7 +25,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....ir import (
+    AnyType,
     Dim,
+    Ellipsis,
     MappingType,
     ObjectType,
     Param,
@@ -185,11 +187,13 @@ class Edits:
 
     def _value(self, part: Part, type_: Type) -> None:
         """Turns an input's spec, or a part of it, into torch's."""
+        rank = self.draft.ranks.get(part.value.node)
+        if rank is not None and isinstance(type_, AnyType):  # all of it is static here, and not in another branch
+            type_ = TensorType((Static(),) * rank)
         texts = self.dims.at(part.expression)
-        if is_static(type_):
-            is_none = isinstance(part.value, Constant) and part.value.value is None
+        if is_static(type_) and not self._shows(part.value, type_):
             self.draft.covered.add(part.expression)
-            if not is_none:
+            if not (isinstance(part.value, Constant) and part.value.value is None):
                 self._swap(part, "None")
             return
         need = self.draft.file.plan.need
@@ -214,6 +218,17 @@ class Edits:
                 self._either(part, lambda: self._fields(part.value, fields), lambda: texts.type(type_))
             case _:
                 texts.type(type_)  # says why not
+
+    @staticmethod
+    def _shows(value: Value, type_: Type) -> bool:
+        """Returns whether a spec is written for what is static in this choice of branches, and not in another one."""
+        if isinstance(value, Dict | Sequence) and value.is_whole and not value.steps:
+            holds = value.entries if isinstance(value, Dict) else value.items
+            is_known = not isinstance(type_, TensorType) or (
+                type_.dims is not None and not any(isinstance(dim, Ellipsis) for dim in type_.dims)
+            )
+            return bool(holds) and is_known and isinstance(type_, TensorType | SequenceType | MappingType | ObjectType)
+        return isinstance(type_, ScalarType) and isinstance(value, DimValue)
 
     def _either(self, part: Part, edit: Callable[[], None], anew: Callable[[], str]) -> None:
         """Edits a display in place, or else writes it anew where it is used."""
@@ -288,6 +303,7 @@ class Edits:
 
     def _tensor(self, value: Value, dims: tuple[Dim, ...]) -> None:
         items, around = self._open(value)
+        self.draft.ranks[value.node] = len(dims)
         opening, closing = f"{self.draft.file.plan.need('TensorSpec')}([", "])"
         if isinstance(value, Sequence):
             if len(items) != len(dims) or around.is_call:

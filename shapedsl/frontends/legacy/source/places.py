@@ -109,7 +109,9 @@ class Places:
 
         element = self._scopes.parent(node)
         display = self._scopes.parent(element) if isinstance(element, cst.Element) else None
-        if at is None and isinstance(element, cst.Element) and isinstance(display, cst.Tuple | cst.List):  # `b, s = Dim("b"), Dim("s")`
+        if (
+            at is None and isinstance(element, cst.Element) and isinstance(display, cst.Tuple | cst.List)
+        ):  # `b, s = Dim("b"), Dim("s")`
             at = list(display.elements).index(element)
             node = display
         match self._scopes.parent(node):

@@ -115,6 +115,11 @@ class Plan:
             end = self.tree.extent(right[-1])[1]
         return start, end
 
+    def begin(self, statement: cst.CSTNode) -> int:
+        """Returns where a statement begins, its decorators included."""
+        decorators = getattr(statement, "decorators", ())
+        return self.tree.extent(decorators[0] if decorators else statement)[0]
+
     def edit(self, start: int, end: int, text: str) -> None:
         """Replaces a stretch of the text; edits within it, made before, are dropped, insertions at its ends are not."""
         if end > start:
@@ -167,14 +172,14 @@ class Plan:
         """Returns every text that is added, and where: of lines, where their statement begins."""
         found = [(edit.start, edit.text) for edit in self._edits if edit.text]
         for statement, lines in self._before.items():
-            found += [(self.tree.extent(statement)[0], line) for line in lines]
+            found += [(self.begin(statement), line) for line in lines]
         return found
 
     def lines_in(self, start: int, end: int) -> list[str]:
         """Returns the lines that are written above statements in a stretch of the text."""
         found: list[str] = []
         for statement, lines in self._before.items():
-            if start <= self.tree.extent(statement)[0] < end:
+            if start <= self.begin(statement) < end:
                 found += lines
         return found
 
@@ -191,14 +196,14 @@ class Plan:
         cuts = [Edit(start, end, 0, new) for start, end, new in edits_of(self)]
         kept = [each for each in self._edits if not any(_falls(each, cut) for cut in cuts)]
         for statement, lines in self._before.items():
-            at = self.tree.extent(statement)[0]
+            at = self.begin(statement)
             if not any(cut.start <= at < cut.end for cut in cuts):  # else the cut has them
                 kept.append(self._inserted(statement, lines))
         return _applied(text, sorted([*kept, *cuts]), 0, len(text))
 
     def _inserted(self, statement: cst.CSTNode, lines: list[str]) -> Edit:
         text = self.tree.source.text
-        at = self.tree.extent(statement)[0]
+        at = self.begin(statement)
         start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
         indent = text[start:at]
         if indent.strip(" \t\ufeff"):  # `if x: y = 1`, or not the first statement of its line

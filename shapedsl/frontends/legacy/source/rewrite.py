@@ -33,7 +33,7 @@ from .places import Places
 from .plan import Plan
 from .scopes import scopes_of
 from .sites import Site
-from .texts import UnsayableError
+from .texts import UnsayableError, is_static
 from .values import Collection, Constant, Dict, Fork, Sequence, Value
 from .variables import Table, table
 
@@ -132,12 +132,17 @@ def _edited(file: File, site: Site, tables: Several[Table]) -> bool:
     draft = Draft(file)
     draft.covered.add(site.argument.value)
     try:
-        for world, found in zip(site.worlds, tables, strict=True):
-            Edits(draft, Dims(draft, found, world, site.call)).spec(expression, world)
+        for world, found in sorted(zip(site.worlds, tables, strict=True), key=_statics):
+            Edits(draft, Dims(draft, found, world, site.decorator or site.call)).spec(expression, world)
     except ImpossibleError:
         return False
     draft.commit()
     return True
+
+
+def _statics(world: tuple[Value, Table]) -> int:
+    """Returns how many parameters are static; what is said of one in some branch tells how to write the others."""
+    return sum(is_static(param.type) for param in world[1].params)
 
 
 def _wrapped(file: File, site: Site, tables: Several[Table]) -> bool:
@@ -150,8 +155,8 @@ def _wrapped(file: File, site: Site, tables: Several[Table]) -> bool:
     expression = site.argument.value
     try:
         tails = {
-            Edits(draft, Dims(draft, found, world, site.call)).leaves(world)
-            for world, found in zip(site.worlds, tables, strict=True)
+            Edits(draft, Dims(draft, found, world, site.decorator or site.call)).leaves(world)
+            for world, found in sorted(zip(site.worlds, tables, strict=True), key=_statics)
         }
         if len(tails) != 1:
             raise ImpossibleError("branches assume different things")
@@ -204,7 +209,7 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
     texts: dict[str, None] = {}
     for at, found in enumerate(tables):
         world = site.worlds[at] if at < len(site.worlds) else None
-        dims = Dims(draft, found, world, site.call)
+        dims = Dims(draft, found, world, site.decorator or site.call)
         try:
             texts[_spec(file, site, dims)] = None
         except ImpossibleError as error:
@@ -231,18 +236,22 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
 def _spec(file: File, site: Site, dims: Dims) -> str:
     plan = file.plan
     text = plan.tree.source.text
-    node = site.argument or site.call
+    node = site.argument or site.decorator or site.call
     at = plan.tree.extent(node)[0]
     start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     line = text[start:at]
     indent = line[: len(line) - len(line.lstrip(" \t"))]
     column = len(line.expandtabs(4)) + len(f"{site.keyword}=")
     step = plan.tree.module.default_indent
-    return dims.at(site.call).spec(dims.table, indent=indent, column=column, step=step, newline=plan.newline)
+    return dims.at(dims.call).spec(dims.table, indent=indent, column=column, step=step, newline=plan.newline)
 
 
 def _add(plan: Plan, site: Site, text: str) -> None:
-    """Writes one more argument into a call."""
+    """Writes one more argument into a call, or arguments behind a decorator."""
+    if site.decorator is not None:
+        at = plan.outer(site.decorator)[1]
+        plan.edit(at, at, f"({text})")
+        return
     stays = [arg for arg in site.call.args if arg not in site.stale]
     if stays:
         at = plan.outer(stays[-1].value)[1]

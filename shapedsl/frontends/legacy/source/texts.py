@@ -18,6 +18,7 @@ from ....ir import (
     AnyType,
     Const,
     Dim,
+    Ellipsis,
     MappingType,
     NoneType,
     ObjectType,
@@ -193,8 +194,6 @@ def ranked(dims: tuple[Dim, ...] | None) -> tuple[Dim, ...]:
     Raises:
         UnsayableError: There is an ellipsis among them.
     """
-    from ....ir import Ellipsis
-
     if dims is None or any(isinstance(dim, Ellipsis) for dim in dims):
         raise UnsayableError("the rank of a tensor is not known", "unknown-rank")
     return dims
