@@ -99,6 +99,8 @@ def to_tree(value: Value, spans: Spans, label: Function[[str, Span], Tree] | Non
             return Items("namedtuple", tuple(inside), tuple(map(str, entries)), spans(at))
         case Unknown():
             raise not_known(value)
+        case Made(name=name) | Imported(name=name):
+            raise refuse(f"`{name}` is defined elsewhere", at)
         case Fork(options=options):  # beyond what branches are told apart for
             for option in options:
                 to_tree(option, spans, label)
