@@ -111,18 +111,22 @@ def target_of(fn: Callable[..., Any] | None, example: Example | None) -> Target:
     """Returns what is known of ``fn``; without one, parameters after the arguments: ``arg0``, ``arg1``, keywords.
 
     Args:
-        fn: A function, method, module or its class, partial, callable object, or what ``torch.compile`` made of one.
+        fn: A function, method, module or its class, partial, callable object, exported program, or
+            what ``torch.compile`` made of one.
         example: A call of it.
     """
     made_up = None if example is None else _made_up(example)
     fn = getattr(fn, "_orig_mod", fn)
+    if is_a(fn, "ExportedProgram", "torch.export.exported_program"):
+        program: Any = fn
+        fn = program.module()
     if fn is None:
         return Target(params=made_up, is_known=False)
     raw = unwrap(fn)
     if raw is not None:
         found = [Param(p.name, AnyType(), p.kind, p.default) for p in raw[0].parameters if p.name != raw[0].receiver]
         return Target(raw[0].name, tuple(found), raw[0].receiver)
-    name = str(getattr(fn, "__qualname__", type(fn).__name__)).rpartition("<locals>.")[2]
+    name = str(getattr(fn, "__name__", type(fn).__name__))
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):  # a builtin
@@ -204,10 +208,12 @@ class Reader:
             return [(at, value[at]) for at in range(len(value))]
         if _is_namedtuple(value):
             return list(zip(value._fields, value, strict=True))
+        if _is_deque(value):
+            return [(None, value[at]) for at in range(len(value))]  # taken apart by torch, and out of a spec's reach
         return self.torch.children(value)
 
 
-_SEQUENCES: Final = (list, tuple, deque)
+_SEQUENCES: Final = (list, tuple)
 
 
 def _is_mapping(value: object) -> bool:
@@ -217,6 +223,10 @@ def _is_mapping(value: object) -> bool:
 
 def _is_sequence(value: object) -> bool:
     return type(value) in _SEQUENCES
+
+
+def _is_deque(value: object) -> bool:
+    return type(value) is deque
 
 
 def _is_namedtuple(value: object) -> bool:
