@@ -6,7 +6,7 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .heap import MOST_OPTIONS, UNBOUND, Box, joined
+from .heap import MOST_OPTIONS, UNBOUND, Box, because, joined
 from ..values import Callable, Collection, Constant, Dict, DimValue, Fork, HintValue, Imported, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
     for many, times in ((one, right), (two, left)):
         if isinstance(many, Sequence) and kind == "Multiply" and _is_plain(many):
             if not isinstance(times, Constant) or not isinstance(times.value, int):
-                reason = times.reason if isinstance(times, Unknown) else "how often this is repeated is not known"
-                return Unknown(reason, node)
+                return because(times, node, "how often this is repeated is not known")
             if times.value * len(many.items) > _LONGEST:
                 return Unknown("this is too long", node)
             return _sequence(machine, many, many.items * times.value, node)
@@ -75,7 +74,7 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
     for value in (left, right):
         if isinstance(value, Unknown):
             machine.escape([left, right], node)
-            return Unknown(value.reason, node, value.code)
+            return Unknown(value.reason, value.node, value.code)
     machine.escape([left, right], node)
     return Unknown("this operation is not followed", node)
 
@@ -98,8 +97,7 @@ def _derived(node: cst.CSTNode, kind: str, left: Value, right: Value) -> Value:
     """Returns a dim that is computed from another: only what torch can compute."""
     dim, other = (left, right) if isinstance(left, DimValue) else (right, left)
     if not isinstance(dim, DimValue) or not isinstance(other, Constant) or type(other.value) is not int:
-        reason = other.reason if isinstance(other, Unknown) else "a dim can be computed with ints only"
-        return Unknown(reason, node)
+        return because(other, node, "a dim can be computed with ints only")
     number = other.value
     if kind == "Add":
         return replace(dim, offset=dim.offset + number, node=node)

@@ -62,7 +62,7 @@ def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -
     if isinstance(value, Box):
         machine.escape([value], node, reason=f"the use of `.{name}` is not followed")
     if isinstance(value, Unknown):
-        return Unknown(value.reason, node, value.code)
+        return Unknown(value.reason, value.node, value.code)
     return _no(name, node)
 
 
@@ -130,7 +130,7 @@ def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Valu
         return joined([item_of(machine, node, each, index) for each in options], node) if options else _raises(node)
     if isinstance(value, Box):
         if value.lost is not None:
-            return Unknown(value.lost.reason, node, value.lost.code)
+            return Unknown(value.lost.reason, value.lost.node, value.lost.code)
         found = [_item(machine, node, content, index) for content in value.contents]
         kept = [each for each in found if each is not None]
         return joined(kept, node) if kept else _raises(node)
@@ -144,7 +144,7 @@ def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Valu
         except (TypeError, IndexError):
             return _raises(node)
     if isinstance(value, Unknown):
-        return Unknown(value.reason, node, value.code)
+        return Unknown(value.reason, value.node, value.code)
     if isinstance(value, (Made, Member)):
         return Member(value, "[]", node)
     if isinstance(value, (Imported, Callable)):  # a generic: `list[int]`
@@ -212,7 +212,7 @@ def set_item(machine: Machine, target: Value | Box, index: Value, value: Value |
     boxes = [each for each in options if isinstance(each, Box)]
     if value is not None:
         value = settled(value)
-        if len(boxes) < len(options) or any(box in machine.escaped_boxes or box.lost is not None for box in boxes):
+        if len(boxes) < len(options) or any(box in machine.state.escaped or box.lost is not None for box in boxes):
             machine.escape([value, index], step)
     for box in boxes:
         if box.lost is None:

@@ -100,7 +100,7 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
         return _call_made(machine, node, callee, args)
     machine.unknown_call([callee, *(each.value for each in args)], node)
     if isinstance(callee, Unknown):
-        return Unknown(callee.reason, node, callee.code)
+        return Unknown(callee.reason, callee.node, callee.code)
     return Unknown("the result of this call is not known", node)
 
 

@@ -35,7 +35,7 @@ def call_dims(node: cst.Call, given: list[Value], named: dict[str, Value]) -> Va
 def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
     if not isinstance(name, Constant):
         if isinstance(name, Unknown):
-            return Unknown(name.reason, node, name.code)
+            return Unknown(name.reason, name.node, name.code)
         return Unknown("the name of this dim may be one of several", node)
     if not isinstance(name.value, str) or not name.value.isidentifier():
         return Unknown("the name of a dim must be an identifier", node, "legacy-names")
@@ -65,7 +65,7 @@ def _bounds(node: cst.Call, given: list[Value], named: dict[str, Value]) -> tupl
             continue
         if not isinstance(value, Constant):
             if isinstance(value, Unknown):
-                return Unknown(value.reason, node, value.code)
+                return Unknown(value.reason, value.node, value.code)
             return Unknown("this bound may be one of several", node)
         number = value.value
         if isinstance(number, float) and number.is_integer():

@@ -91,6 +91,8 @@ class State:
         self.journals: list[Delta] = []
         self.time = 0  # of the last change
         self.changed: list[tuple[int, Box]] = []
+        self.escaped: set[Box] = set()  # what code elsewhere may hold
+        self.intact: dict[Box, None] = {}  # those of them that it has not changed yet
 
     # ---------------------------------------------------------------------------------- changes
 
@@ -116,6 +118,13 @@ class State:
         if box.lost is None:
             self.touch(box)
             box.lost = reason
+            self.intact.pop(box, None)
+
+    def escape(self, box: Box) -> None:
+        """Says that code elsewhere may hold a box."""
+        self.escaped.add(box)
+        if box.lost is None:
+            self.intact[box] = None
 
     def current(self, key: Key) -> Held:
         """Returns what a key holds now."""
@@ -127,6 +136,8 @@ class State:
             self.touch(key)
             contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", value)
             key.contents = [copied(content) for content in contents]
+            if key.lost is None and key in self.escaped:
+                self.intact[key] = None
         else:
             self.bind(*key, cast("Value", value))
 
@@ -156,6 +167,8 @@ class State:
             delta[key] = self.current(key)
             if isinstance(key, Box):
                 key.contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", before)
+                if key.lost is None and key in self.escaped:
+                    self.intact[key] = None
             elif before is UNBOUND:
                 key[0].names.pop(key[1], None)
             else:
@@ -179,6 +192,13 @@ class State:
             if len(values) < len(deltas):
                 values.insert(0, frozen(self.current(key)))
             self.put(key, joined_held(values, node))
+
+
+def because(value: Value | None, node: cst.CSTNode, otherwise: str) -> Unknown:
+    """Returns something unknown, for the reason of what made it unknown, if that is one."""
+    if isinstance(value, Unknown):
+        return Unknown(value.reason, value.node, value.code)
+    return Unknown(otherwise, node)
 
 
 def settled(value: Value) -> Value:
@@ -310,6 +330,7 @@ __all__ = [
     "Scope",
     "State",
     "Unbound",
+    "because",
     "copied",
     "frozen",
     "joined",

@@ -121,7 +121,6 @@ class Machine:
         self.star: Unknown | None = None  # the last star import that may bind any name
         self.patched: set[str] = set()  # qualified names that the file assigns to
         self.escaped: dict[Callable, int] = {}  # what code elsewhere may call, and since when
-        self.escaped_boxes: dict[Box, None] = {}
         self.defaults_by_node: dict[tuple[cst.CSTNode, int], dict[str, Value]] = {}
         self.classes: dict[Callable, ClassInfo] = {}
         self.owners: dict[Scope, Callable] = {}  # the scope of a class's body → the class
@@ -138,7 +137,7 @@ class Machine:
     @property
     def is_tired(self) -> bool:
         """Whether the file took so many steps that nothing is run twice any more."""
-        return self.steps > self.limit
+        return self.steps + self.state.time > self.limit
 
     # ------------------------------------------------------------------------------------ names
 
@@ -474,7 +473,7 @@ class Machine:
             if isinstance(value, Box):
                 for content in value.contents:
                     todo.extend(within(content))
-                self.escaped_boxes[value] = None
+                self.state.escape(value)
                 if reason is not None:
                     self.state.lose(value, Unknown(reason, node))
             elif isinstance(value, Callable):
@@ -490,7 +489,7 @@ class Machine:
         """Says that code elsewhere runs, and is given values."""
         reason = "a call may change it"
         self.escape(values, node, reason=reason)
-        for box in self.escaped_boxes:
+        for box in list(self.state.intact):
             self.state.lose(box, Unknown(reason, node))
         self.disturb(node)
 

@@ -57,7 +57,7 @@ def call_method(machine: Machine, node: cst.Call, callee: Callable, args: list[A
         machine.escape(values, node)
         return Unknown(receiver.lost.reason, node)
     result = change(machine, receiver, node, lambda content: _on(machine, content, name, spread, node))
-    if receiver.lost is not None or receiver in machine.escaped_boxes:
+    if receiver.lost is not None or receiver in machine.state.escaped:
         machine.escape(values, node)
     return result
 
@@ -262,7 +262,7 @@ def extend(machine: Machine, before: Value | Box, kind: str, value: Value, step:
         return Constant(None, step)
 
     change(machine, before, step, work)
-    if before.lost is not None or before in machine.escaped_boxes:
+    if before.lost is not None or before in machine.state.escaped:
         machine.escape([value], step)
 
 
