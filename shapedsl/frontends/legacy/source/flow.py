@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ...stubs.room import with_room
 from .draft import File
 
 if TYPE_CHECKING:
@@ -143,11 +142,9 @@ class Flow:
     @cached_property
     def _attributes(self) -> dict[str, list[cst.Attribute]]:
         import libcst as cst
-        from libcst import matchers
 
-        tree = self._file.plan.tree
         found: dict[str, list[cst.Attribute]] = {}
-        for node in with_room(lambda: matchers.findall(tree.module, matchers.Attribute())):
+        for node in self._scopes.nodes:
             if isinstance(node, cst.Attribute):
                 found.setdefault(node.attr.value, []).append(node)
         return found

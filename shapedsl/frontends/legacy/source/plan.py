@@ -24,8 +24,8 @@ from functools import cached_property
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Final
 
-from ...stubs.room import with_room
 from ...stubs.tree import Tree
+from .scopes import scopes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,10 +75,8 @@ class Plan:
     @cached_property
     def _words(self) -> set[str]:
         import libcst as cst
-        from libcst import matchers
 
-        found = with_room(lambda: matchers.findall(self.tree.module, matchers.Name()))
-        return {node.value for node in found if isinstance(node, cst.Name)}
+        return {node.value for node in scopes_of(self.tree).nodes if isinstance(node, cst.Name)}
 
     def fresh(self, wish: str) -> str:
         """Returns ``wish``, or with a number what no name of the file is called; each answer once."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ....diagnostics import Report, Source
 from ....ir import Signature
-from ...stubs.tree import Tree, parse
+from ...stubs.tree import Tree, is_python
 from .dead import sweep
 from .definitions import Dims, parts_of
 from .draft import Draft, File, ImpossibleError
@@ -78,7 +78,7 @@ def _finished(plan: Plan, sites: Several[Site], report: Report) -> str | None:
     settle(plan)
     source = plan.tree.source
     text = plan.apply()
-    if parse(Source(source.name, text), Report()) is None:
+    if not is_python(Source(source.name, text), Report()):
         for site in sites:
             _keep(plan.tree, site, UnsayableError("the result would be no Python"), report)
         return None
