@@ -65,6 +65,7 @@ def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence_[
     use = Use(name, node, frame, bound.nodes[keyword], value, target, {}, only_shapes=api.only_shapes)
     use.only_help = api.help
     signature = signature_of(use.target)
+    use.name = signature.name if signature is not None else name_of(use.target, node, file)
     example = _example(api, bound, lambda each: annotated(each, frame))
     use.args = example.by_parameter(signature, node)
     choices = worlds(value)

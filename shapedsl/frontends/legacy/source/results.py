@@ -35,7 +35,7 @@ _RESERVED: Final = frozenset(("and", "or", "not", "in", "None", "_", "inf", "tru
 def site_result(tree: Tree, site: Site, target: Literal["python", "shapes"]) -> SiteResult:
     """Returns what a report says of one use, where that is what is written."""
     line, column = tree.source.position(tree.extent(site.call)[0])
-    name = site.spec.name if site.spec is not None else ""
+    name = site.spec.name if site.spec is not None else site.name
     kept = [*site.kept, f"`{site.api}` {site.only_shapes}"] if site.only_shapes and target == "python" else site.kept
     if kept or not site.conversions:
         return SiteResult(line, column, site.api, name, "kept", "", "", tuple(map(_one_line, kept)), "")

@@ -21,6 +21,7 @@ class Site:
     Attributes:
         api: The qualified name of what is called: ``torch.export.export``, ``torch.onnx.export``, ``torch.compile``…
         call: The call. Under a decorator without arguments, a call of what it decorates.
+        name: What its spec is called, or would be, kept or not.
         decorator: That decorator (``torch.compile``), which the spec belongs to; None for anything else.
         argument: What holds the spec in it (``dynamic_shapes=…``); None for marks.
         value: That argument's value where the call is reached; None for marks.
@@ -52,6 +53,7 @@ class Site:
     stale: list[cst.CSTNode] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     only_shapes: str = ""
+    name: str = ""
     decorator: cst.BaseExpression | None = None
 
 

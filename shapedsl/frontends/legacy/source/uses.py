@@ -51,6 +51,7 @@ class Use:
     only_shapes: str = ""
     only_help: str = ""
     only_code: str = "legacy-note"
+    name: str = ""
     decorator: cst.BaseExpression | None = None
 
 
@@ -70,6 +71,7 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
         first.api, first.call, first.argument, first.value, first.target, first.args, only_shapes=first.only_shapes
     )
     site.decorator = first.decorator
+    site.name = first.specs[0].name if first.specs else first.name
     site.stale = list(dict.fromkeys(node for use in uses for node in use.stale))
     reasons = list(dict.fromkeys(reason for use in uses for reason in use.reasons))
     if reasons:
