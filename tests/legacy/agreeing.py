@@ -86,7 +86,10 @@ def admitted(spec: sd.Spec, call: Call) -> bool:
 
 def copied(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Returns ``call`` with tensors of its own: torch leaves marks on those that it exports."""
-    return pytree.tree_map(lambda value: value.clone() if isinstance(value, torch.Tensor) else value, call)
+    made: tuple[tuple[Any, ...], dict[str, Any]] = pytree.tree_map(
+        lambda value: value.clone() if isinstance(value, torch.Tensor) else value, call
+    )
+    return made
 
 
 def shapes(call: Call) -> Sequence[Any]:

@@ -6,8 +6,7 @@ by hand: ``both``, ``neither``, or ``legacy`` alone. Both programs are made by t
 
 from __future__ import annotations
 
-import warnings
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,8 @@ pytest.importorskip("torch", reason="exporting needs torch")
 import torch
 from torch.export import AdditionalInputs, Dim, ShapesCollection
 
-from tests.legacy.agreeing import Both, Call, both
+import shapedsl as sd
+from tests.legacy.agreeing import Both, Call, both, converted, run
 
 ones = torch.ones
 State = namedtuple("State", "h c")
@@ -76,6 +76,11 @@ class Optional(torch.nn.Module):
         return total(x, last) * scale if mask is None else total(x, mask, last)
 
 
+class Positional(torch.nn.Module):
+    def forward(self, x: Any, /, options: Any) -> Any:
+        return total(x, options["a"]["b"])
+
+
 class Counted(torch.nn.Module):
     def forward(self, x: Any, n: int) -> Any:
         return total(x) * n
@@ -104,11 +109,14 @@ class Row:
     guards: bool = True
 
 
+def b_to_8() -> Any:
+    """Returns a dim of its own; its name makes it the same as the others."""
+    return Dim("b", max=8)
+
+
 def _sizes(*sizes: int, verdict: str = "both") -> list[tuple[tuple[Any, ...], str]]:
     return [((ones(size, 3),), verdict) for size in sizes]
 
-
-b_to_8 = lambda: Dim("b", max=8)  # noqa: E731
 
 ROWS: dict[str, Row] = {
     "a bare dim": Row(One, lambda: {"x": {0: Dim("b")}}, _sizes(4, 0, 1, 2, 9)),
@@ -274,6 +282,16 @@ ROWS: dict[str, Row] = {
             (((ones(4),), {"last": ones(5)}), "neither"),
         ],
     ),
+    "positional only, and dicts by key": Row(
+        Positional,
+        lambda: ({0: b_to_8()}, OrderedDict(a={"b": {0: b_to_8()}, 3: None})),
+        [
+            ((ones(4), OrderedDict(a={"b": ones(4), 3: ones(1)})), "both"),
+            ((ones(0), OrderedDict(a={"b": ones(0), 3: ones(1)})), "both"),
+            ((ones(4), OrderedDict(a={"b": ones(3), 3: ones(1)})), "neither"),
+            ((ones(9), OrderedDict(a={"b": ones(9), 3: ones(1)})), "neither"),
+        ],
+    ),
     "an int": Row(
         Counted,
         lambda: {"x": {0: b_to_8()}, "n": Dim.DYNAMIC},
@@ -301,7 +319,7 @@ ROWS: dict[str, Row] = {
 def test_programs_agree(name: str) -> None:
     row = ROWS[name]
     calls: list[tuple[Call, str]] = [
-        (call if len(call) == 2 and isinstance(call[1], dict) else (call, {}), who) for call, who in row.calls
+        (call if len(call) == 2 and type(call[1]) is dict else (call, {}), who) for call, who in row.calls
     ]
     pair = both(row.module(), calls[0][0], row.spec(), strict=row.strict, guards=row.guards)
     assert [pair.who(call) for call, _ in calls] == [who for _, who in calls]
@@ -313,38 +331,63 @@ def _require_places(pair: Both, places: set[str]) -> None:
     assert {place for note in pair.spec.notes if note.verdict.value == "stricter" for place in note.places} == places
 
 
+class Rest(torch.nn.Module):
+    def forward(self, a: Any, rest: Any) -> Any:
+        return total(a, *rest)
+
+
 def test_a_collection() -> None:
+    """It speaks of tensors, so both exports get the very ones."""
     x, y, z = ones(4, 3), ones(5, 3), ones(2)
-
-    class Model(torch.nn.Module):
-        def forward(self, a: Any, rest: Any) -> Any:
-            return total(a, *rest)
-
-    shapes = ShapesCollection()
+    shapes: Any = ShapesCollection()  # type: ignore[no-untyped-call]
     n = Dim("n", max=30)
     shapes[x] = (n, 3)
     shapes[y] = {0: n + 1}
-    spec = _quiet(shapes, (x, [y, z]), Model())
+    spec = sd.from_dims(shapes, (x, [y, z]), fn=Rest())
     assert str(spec).splitlines() == [
-        "class Model:",
+        "class Rest:",
         "    def forward(self, a: Tensor[n, 3], rest: [Tensor[n + 1, _], _]):",
         "        dim n in [0, 30]",
     ]
     assert spec.verdict == "exact"
+    old = torch.export.export(Rest(), (x, [y, z]), dynamic_shapes=shapes).module()
+    new = sd.export(Rest(), (x, [y, z]), spec=spec).module()
+    pair = Both(spec, old, new)
+    calls = [(ones(rows, 3), [ones(more, 3), ones(2)]) for rows, more in ((4, 5), (30, 31), (0, 1), (4, 6), (31, 32))]
+    assert [pair.who((call, {})) for call in calls] == ["both", "both", "both", "neither", "neither"]
 
 
 def test_additional_inputs() -> None:
-    more = AdditionalInputs()
-    more.add((ones(5, 3), ones(2)))
-    more.add((ones(7, 3), ones(2)))
-    spec = _quiet(more, (ones(4, 3), ones(2)), Two())
-    assert [str(param.type) for param in spec.signature.params] != []
-    assert str(spec).splitlines()[1:] == ["    def forward(self, x: Tensor[x_0, _], y: _): ..."]
+    more: Any = AdditionalInputs()  # type: ignore[no-untyped-call]
+    for rows in (5, 7):
+        more.add((ones(rows, 3), ones(2)))
+    pair = both(Two(), ((ones(4, 3), ones(2)), {}), more)
+    assert str(pair.spec).splitlines()[1:] == ["    def forward(self, x: Tensor[x_0, _], y: _): ..."]
+    assert [pair.who(((ones(rows, 3), ones(2)), {})) for rows in (4, 5, 0, 100)] == ["both"] * 4
 
 
-def _quiet(shapes: Any, args: tuple[Any, ...], fn: Any) -> Any:
-    import shapedsl as sd
+class Added(torch.nn.Module):
+    def forward(self, x: Any, y: Any) -> Any:
+        return (x + y).sum()
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return sd.from_dims(shapes, args, fn=fn)
+
+@pytest.mark.parametrize(
+    ("hint", "other", "code", "verdict"),
+    [
+        (Dim.AUTO, None, "specialized-dim", "choice"),
+        (Dim.AUTO, Dim.AUTO, "merged-dims", "choice"),
+        (Dim.DYNAMIC, Dim.DYNAMIC, "merged-dims", "exact"),
+    ],
+    ids=["static", "equal", "dynamic"],
+)
+def test_what_the_trace_decided_is_told_by_the_export(hint: Any, other: Any, code: str, verdict: str) -> None:
+    """A hint lets the trace decide, and a spec does not: nothing is decided without a word."""
+    shapes = {"x": {0: hint}, "y": {0: other}}
+    call: Call = ((ones(4), ones(4)), {})
+    old = torch.export.export(Added(), call[0], dynamic_shapes=shapes).module()
+    assert run(old, ((ones(5), ones(4)), {})) is None
+    spec = converted(shapes, *call, Added())
+    with pytest.raises(sd.ShapeError) as error:
+        sd.export(Added(), *call, spec=spec)
+    assert (error.value.code, spec.verdict) == (code, verdict)
+    assert any("the trace" in note.message for note in spec.notes)

@@ -170,7 +170,8 @@ def test_positions_need_a_callable() -> None:
 def test_nothing_said() -> None:
     def f(x: object) -> None: ...
 
-    for nothing in (None, {}, (), []):
+    said: list[Any] = [None, {}, (), []]
+    for nothing in said:
         spec = sd.from_dims(nothing, fn=f)
         assert (lines(spec), spec.verdict) == (["def f(x: _): ..."], "exact")
 

@@ -164,7 +164,7 @@ def test_a_spec_hides_marks_and_an_empty_one_does_not(torch: Any) -> None:
     """So does torch.export, which wipes the marks first, unless the spec is empty."""
     x = torch.ones(3, 4)
 
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Net(torch.nn.Module):  # type: ignore[misc]
         def forward(self, x: Any) -> Any:
             return x.sum()
 
