@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shapedsl as sd
@@ -30,6 +31,7 @@ from shapedsl.frontends.legacy.model import (
     SequenceInput,
     TensorInput,
     Tree,
+    UnknownInput,
     Unsaid,
 )
 from shapedsl.frontends.legacy.verdict import Conversion, Note, Verdict
@@ -610,3 +612,83 @@ def test_what_is_converted_can_be_written_and_read(said: list[tuple[Tree, Input]
     module = sd.loads(text(made))
     assert module["f"].signature == made.signature
     assert write_module(Module((made.signature,))) == str(module)
+
+
+_keys: st.SearchStrategy[str | int] = st.sampled_from(["x", "y", "rest", "k", "in", 0, 1, -1, 5])
+_any_dims = st.one_of(
+    _dims,
+    st.builds(Named, st.sampled_from(["a", "_", "b c", "x_0"]), st.none() | st.integers(-2, 9), st.none() | st.just(4)),
+    st.builds(
+        Derived, st.builds(Named, st.just("a"), st.none() | st.integers(0, 3)), st.integers(1, 3), st.integers(-4, 4)
+    ),
+)
+
+
+def _containers(inner: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+    def entries(said: dict[str | int, Tree]) -> Tree:
+        return Entries(tuple(said.items()))
+
+    def items(kind: Literal["list", "tuple", "namedtuple"], said: list[Tree]) -> Tree:
+        return Items(kind, tuple(said), ("h", "c", "z")[: len(said)] if kind == "namedtuple" else ())
+
+    kinds: st.SearchStrategy[Literal["list", "tuple", "namedtuple"]] = st.sampled_from(["list", "tuple", "namedtuple"])
+    return st.one_of(
+        st.builds(entries, st.dictionaries(_keys, inner, max_size=3)),
+        st.builds(items, kinds, st.lists(inner, max_size=3)),
+    )
+
+
+def _structures(inner: st.SearchStrategy[Input]) -> st.SearchStrategy[Input]:
+    def mapping(said: dict[str | int, Input]) -> Input:
+        return MappingInput(tuple(said.items()))
+
+    def sequence(said: list[Input]) -> Input:
+        return SequenceInput("list", tuple(said))
+
+    def instance(said: list[Input], has_names: bool, is_named: bool) -> Input:
+        names = "hcz" if has_names or is_named else (None,) * 3
+        return ObjectInput("C", tuple(zip(names, said, strict=False)), is_named)
+
+    few = st.lists(inner, max_size=3)
+    return st.one_of(
+        st.builds(mapping, st.dictionaries(_keys, inner, max_size=3)),
+        st.builds(sequence, few),
+        st.builds(instance, few, st.booleans(), st.booleans()),
+    )
+
+
+def _tensor(sizes: list[int | None]) -> Input:
+    return TensorInput(len(sizes), tuple(sizes))
+
+
+_any_trees = st.recursive(cast("st.SearchStrategy[Tree]", _any_dims), _containers, max_leaves=8)
+_any_inputs = st.recursive(
+    st.one_of(
+        st.builds(TensorInput, st.none() | st.integers(0, 3)),
+        st.builds(_tensor, st.lists(st.none() | st.integers(0, 9), max_size=3)),
+        st.builds(IntInput, st.none() | st.integers(-3, 3)),
+        st.just(OtherInput("float")),
+        st.just(UnknownInput()),
+    ),
+    _structures,
+    max_leaves=5,
+)
+
+
+@given(
+    _any_trees,
+    st.sampled_from([None, "x", "x y=", "x *rest", "x **rest"]),
+    st.none() | st.dictionaries(st.sampled_from(["x", "y", "rest"]), _any_inputs),
+)
+@settings(max_examples=300)
+def test_whatever_is_said_gives_a_spec_or_an_error(
+    tree: Tree, signature: str | None, inputs: Mapping[str, Input] | None
+) -> None:
+    report = Report()
+    known = None if signature is None else params(signature)
+    made = convert(LegacySpec("f", known, tree, inputs), report)
+    assert (made is None) == bool(report.errors)
+    if made is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sd.ShapeWarning)  # of names that happen to be alike
+            assert sd.loads(text(made))["f"].signature == made.signature

@@ -23,7 +23,18 @@ from dataclasses import replace
 from ...diagnostics import Report
 from ...ir import Param, ParamKind, SequenceType, Type
 from ..assemble import assemble
-from .model import Derived, Entries, Items, LegacySpec, Named, SequenceInput, Tree, UnknownInput
+from .model import (
+    Derived,
+    Entries,
+    Input,
+    Items,
+    LegacySpec,
+    MappingInput,
+    Named,
+    SequenceInput,
+    Tree,
+    UnknownInput,
+)
 from .naming import Place, is_name
 from .pairing import Pairing
 from .parameters import by_parameter
@@ -54,8 +65,7 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
         if not is_name(param.name):
             message = f"the parameter `{param.name}` of `{spec.name}` has a name that a spec cannot say"
             report.error("legacy-names", message, at=param.span or spec.span, help="rename the parameter")
-        if param.kind is ParamKind.VAR_POSITIONAL and isinstance(given, UnknownInput) and isinstance(tree, Items):
-            given = SequenceInput("tuple", (given,) * len(tree.items))
+        given = _collected(param, tree, given)
         params.append(replace(param, type=_typed(param, pairing.type(tree, given, Place(param.name, param.name)))))
     sizes.check()
     if len(report.errors) > errors:
@@ -68,6 +78,25 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
         span=spec.span,
     )
     return Conversion(signature, (*spec.notes, *assigned.notes, *pairing.notes, *sizes.notes()))
+
+
+def _collected(param: Param, tree: Tree | None, given: Input) -> Input:
+    """Returns the input of a parameter; what ``*args`` and ``**kwargs`` collect is a sequence and a dict, known or not."""
+    match param.kind, tree:
+        case ParamKind.VAR_POSITIONAL, _ if isinstance(given, SequenceInput):
+            return given
+        case ParamKind.VAR_POSITIONAL, Items(items=items):
+            return SequenceInput("tuple", (UnknownInput(),) * len(items))
+        case ParamKind.VAR_POSITIONAL, _:
+            return SequenceInput("tuple", ())
+        case ParamKind.VAR_KEYWORD, _ if isinstance(given, MappingInput):
+            return given
+        case ParamKind.VAR_KEYWORD, Entries(items=entries):
+            return MappingInput(tuple((key, UnknownInput()) for key, _ in entries if isinstance(key, str)))
+        case ParamKind.VAR_KEYWORD, _:
+            return MappingInput(())
+        case _:
+            return given
 
 
 def _typed(param: Param, type_: Type) -> Type:
