@@ -196,6 +196,12 @@ def test_a_note_names_each_place() -> None:
     assert made.notes[0].places == ("x.shape[0]", "y[0].shape[1]")
 
 
+def test_hints_that_differ() -> None:
+    made = converted(named(x=axes({0: Named("b", 1, 9, 4)}), y=axes({0: Named("b", 1, 9, 8)})), "x y", runtime="engine")
+    assert messages(made) == ["`b` has the hints 4 and 8: 4 was taken"]
+    same(made, "def f(x: Tensor[b, ...], y: Tensor[b, ...]):\n    dim b in [1, 9] hint 4")
+
+
 def test_where_bounds_were_checked_nothing_becomes_stricter() -> None:
     tree = named(x=row(Named("b", 1), Derived(Named("h", 1, 8), 16, 0), Hinted(Hint.DYNAMIC, 2)))
     assert converted(tree, runtime="engine").verdict is Verdict.EXACT
@@ -680,7 +686,7 @@ _any_inputs = st.recursive(
     st.sampled_from([None, "x", "x y=", "x *rest", "x **rest"]),
     st.none() | st.dictionaries(st.sampled_from(["x", "y", "rest"]), _any_inputs),
 )
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_whatever_is_said_gives_a_spec_or_an_error(
     tree: Tree, signature: str | None, inputs: Mapping[str, Input] | None
 ) -> None:

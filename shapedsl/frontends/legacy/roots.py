@@ -162,6 +162,10 @@ class Root:
                 f"`{self.name}` has another range where it is derived; both hold, so it is in {interval(low, high)}"
             )
             made.append(remark(message, places, span=first.span))
+        hints = list(dict.fromkeys(each.root.hint for each in self.slots if each.root.hint is not None))
+        if len(hints) > 1:
+            message = f"`{self.name}` has the hints {' and '.join(map(str, hints))}: {hints[0]} was taken"
+            made.append(remark(message, places, span=first.span))
         if not self.is_size:
             message = "torch.export refuses a named dim for an int; it became the variable it names"
             made.append(remark(message, places, span=first.span))
