@@ -424,6 +424,98 @@ CASES = {
         n = 3
         """,
     ),
+    "annotations": (
+        """
+        n: Dim = Dim("n", max=8)
+
+        def shapes() -> dict[str, object]:
+            return {"x": {0: n}}
+
+        export(One(), (x,), dynamic_shapes=shapes())
+        """,
+        """
+        n: ShapeVar = ShapeVar("n", max=8)
+
+        def shapes() -> ShapesSpec:
+            return ShapesSpec({"x": TensorSpec([n, None])})
+
+        export(One(), (x,), dynamic_shapes=shapes())
+        """,
+    ),
+    "a dim of a class, and of an object": (
+        """
+        class Setup:
+            n = Dim("n", max=8)
+            m = Dim("m", max=8)
+
+            def run(self):
+                return export(One(), (x,), dynamic_shapes={"x": {0: Setup.n, 1: Setup.m}})
+
+        print(Setup.m)
+        """,
+        """
+        class Setup:
+            n = ShapeVar("n", max=8)
+            m = Dim("m", max=8)
+
+            def run(self):
+                return export(One(), (x,), dynamic_shapes=ShapesSpec({
+                    "x": TensorSpec([Setup.n, ShapeVar("m", max=8)]),
+                }))
+
+        print(Setup.m)
+        """,
+    ),
+    "dims that are unpacked, and written anew": (
+        """
+        n, m = Dim("n", max=8), Dim("m", max=8)
+        k, l = dims("k", "l")
+        shapes = {}
+        shapes["x"] = {0: n, 1: k}
+        shapes["y"] = {0: m, 1: l}
+        export(Net(), (x, y), dynamic_shapes=shapes)
+        """,
+        """
+        n, m = ShapeVar("n", max=8), ShapeVar("m", max=8)
+        k, l = ShapeVar("k"), ShapeVar("l")
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, k]), "y": TensorSpec([m, l])}))
+        """,
+    ),
+    "static in one branch": (
+        """
+        try:
+            n = Dim("n", min=3)
+        except AssertionError:
+            n = None
+        export(One(), (x,), dynamic_shapes={"x": {0: n}})
+        """,
+        """
+        try:
+            n = ShapeVar("n", min=3)
+        except AssertionError:
+            n = None
+        export(One(), (x,), dynamic_shapes=ShapesSpec({"x": TensorSpec([n, None])}))
+        """,
+    ),
+    "marks, in front of a decorated function": (
+        """
+        @torch.compile
+        def double(a, b):
+            return a + b
+
+        torch._dynamo.mark_unbacked(x, 0, shape_id="k")
+        torch._dynamo.mark_unbacked(y, 0, shape_id="k")
+        double(x, y)
+        """,
+        """
+        k = ShapeVar("k")
+        @torch.compile(dynamic_shapes=ShapesSpec({"a": TensorSpec([k, None]), "b": TensorSpec([k, None])}))
+        def double(a, b):
+            return a + b
+
+        double(x, y)
+        """,
+    ),
     "options that are unpacked": (
         """
         n = Dim("n", max=8)

@@ -137,7 +137,10 @@ class Dims:
             return False
         several = self._is_several(root)
         try:
-            self._draft.edit(root, self._several(root, needed) if several else self._one(root, needed))
+            if several:
+                self._draft.edit(root, self._several(root, needed))
+            else:
+                self._draft.edit(root, self._one(root, needed), needed.class_name)
         except ImpossibleError:
             return False
         return True

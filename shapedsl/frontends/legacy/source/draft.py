@@ -43,6 +43,7 @@ class File:
         frozen: Nodes that stay as they are: something uses them that is not converted.
         done: Node → what was done to it.
         covered: Expressions that give a converted site its spec, or a part of it.
+        kinds: Node → the class of torch of what it makes now.
         names: ``(variable, statement)`` → the name of the definition that was written above the statement.
     """
 
@@ -52,6 +53,7 @@ class File:
     frozen: frozenset[cst.CSTNode]
     done: dict[cst.CSTNode, tuple[Stretch, ...]] = field(default_factory=dict)
     covered: set[cst.CSTNode] = field(default_factory=set)
+    kinds: dict[cst.CSTNode, str] = field(default_factory=dict)
     names: dict[tuple[Needed, cst.CSTNode], str] = field(default_factory=dict)
 
 
@@ -63,6 +65,7 @@ class Draft:
         done: Node → what is done to it, in the order of discovery: what surrounds comes first.
         covered: As `File.covered`.
         obsolete: Nodes whose values are built elsewhere.
+        kinds: As `File.kinds`.
         ranks: Display → how many dims the tensor has that it is for.
         laid_out: Node → the same edits, and those of its layout.
     """
@@ -73,11 +76,17 @@ class Draft:
         self.covered: set[cst.CSTNode] = set()
         self.obsolete: dict[cst.CSTNode, None] = {}
         self.ranks: dict[cst.CSTNode, int] = {}
+        self.kinds: dict[cst.CSTNode, str] = {}
         self.laid_out: dict[cst.CSTNode, list[Stretch]] = {}
         self._lines: dict[tuple[Needed, cst.CSTNode], tuple[str, str]] = {}
 
-    def edit(self, node: cst.CSTNode, stretches: list[Stretch]) -> None:
+    def edit(self, node: cst.CSTNode, stretches: list[Stretch], kind: str = "") -> None:
         """Edits a node.
+
+        Args:
+            node: What is edited.
+            stretches: The edits.
+            kind: The class of torch of what it makes then.
 
         Raises:
             ImpossibleError: It is to stay, or another site, or another branch, wants something else of it.
@@ -89,6 +98,8 @@ class Draft:
             if known is not None and known != wanted:
                 raise ImpossibleError("it is used in two ways", node)
         self.done[node] = wanted
+        if kind:
+            self.kinds[node] = kind
 
     def replace(self, node: cst.CSTNode, text: str) -> None:
         """Replaces an expression, with the parentheses around it."""
@@ -138,6 +149,7 @@ class Draft:
             plan.insert_before(key[1], [line])
         self.file.done |= self.done
         self.file.covered |= self.covered
+        self.file.kinds |= {node: kind for node, kind in self.kinds.items() if node in self.done}
         plan.obsolete += self.obsolete
 
 

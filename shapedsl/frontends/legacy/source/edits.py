@@ -86,7 +86,7 @@ class Edits:
             paired = list(zip(items, params, strict=False))
         for part, param in paired:
             stretches += self._keyed(part, key_of(param))
-        self.draft.edit(value.node, stretches)
+        self.draft.edit(value.node, stretches, "ShapesSpec")
         for part, param in paired:
             self._param(part, param)
         if items and around.opening[0] < around.opening[1] and self._is_long(value.node):
@@ -308,7 +308,7 @@ class Edits:
         if isinstance(value, Sequence):
             if len(items) != len(dims) or around.is_call:
                 raise ImpossibleError("it has another rank")
-            self.draft.edit(value.node, around.instead(opening, closing))
+            self.draft.edit(value.node, around.instead(opening, closing), "TensorSpec")
             for part, dim in zip(items, dims, strict=True):
                 self._slot(part, dim)
             return
@@ -317,7 +317,8 @@ class Edits:
             raise ImpossibleError("its keys are no axes")
         numbers = [axis for axis in axes if isinstance(axis, int)]
         if numbers == sorted(set(numbers)):
-            self.draft.edit(value.node, self._padded(items, numbers, len(dims), around.instead(opening, closing)))
+            stretches = self._padded(items, numbers, len(dims), around.instead(opening, closing))
+            self.draft.edit(value.node, stretches, "TensorSpec")
             for part, axis in zip(items, numbers, strict=True):
                 self._slot(part, dims[axis])
             return

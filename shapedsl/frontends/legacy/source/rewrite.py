@@ -17,12 +17,14 @@ After::
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence as Several
 from typing import TYPE_CHECKING, Final, Literal
 
 from ....diagnostics import Report, Source
 from ....ir import Signature
 from ...stubs.tree import Tree, is_python
+from .annotations import annotate
 from .dead import sweep
 from .definitions import Dims, parts_of
 from .draft import Draft, File, ImpossibleError
@@ -67,6 +69,7 @@ def rewrite(tree: Tree, sites: Several[Site], style: Literal["torch", "shapedsl"
         if bad:
             frozen |= set(bad)
         elif not failed:
+            annotate(file)
             return _finished(plan, open_, report)
     for site in sites:
         if site.conversions and not site.kept and not site.only_shapes:
@@ -102,7 +105,9 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
         from .shapedsl_style import write_site
 
         is_ours = style == "shapedsl" and write_site(file.plan, site)  # what it has no way to write is torch's
-        if not is_ours:
+        if is_ours:
+            file.plan.obsolete += _built(site.value)
+        else:
             tables = [_table(conversion.signature) for conversion in site.conversions]
             if not _edited(file, site, tables) and not _wrapped(file, site, tables):
                 _anew(file, site, tables)
@@ -222,15 +227,21 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
     else:
         draft.replace(site.argument.value, text)
         draft.covered.add(site.argument.value)
-    for value in parts_of(site.value) if site.value is not None else ():
-        if isinstance(value, Dict | Sequence | Collection):
-            draft.obsolete[value.node] = None
-        for step in getattr(value, "steps", ()):
-            draft.obsolete[step] = None
-        if isinstance(value, Collection):
-            for _, _, statement in value.entries:
-                draft.obsolete[statement] = None
+    draft.obsolete |= dict.fromkeys(_built(site.value))
     draft.commit()
+
+
+def _built(value: Value | None) -> Iterator[cst.CSTNode]:
+    """Yields what built a spec: its displays, and the steps that changed them."""
+    for found in parts_of(value) if value is not None else ():
+        if isinstance(found, Fork):
+            for option in found.options:
+                yield from _built(option)
+        if isinstance(found, Dict | Sequence | Collection):
+            yield found.node
+        yield from getattr(found, "steps", ())
+        if isinstance(found, Collection):
+            yield from (statement for _, _, statement in found.entries)
 
 
 def _spec(file: File, site: Site, dims: Dims) -> str:
