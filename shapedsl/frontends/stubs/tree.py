@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import libcst as cst
-    from libcst.metadata import CodeSpan
 
 # The parser is recursive, and written in a language that cannot catch its stack's end; it takes exponential time for
 # brackets in the pattern of a `case`. CPython itself stops at 200 brackets and 100 blocks.
@@ -44,41 +42,18 @@ class Tree:
     def __init__(self, source: Source, module: cst.Module) -> None:
         self.source = source
         self.module = module
-        self._skipped = 3 if source.text.startswith("\ufeff") else 0  # a byte-order mark, which the parser leaves out
+        self._skipped = 1 if source.text.startswith("\ufeff") else 0  # a byte-order mark, which the parser leaves out
 
     @cached_property
-    def _spans(self) -> Mapping[cst.CSTNode, CodeSpan]:
-        from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
+    def _spans(self) -> Mapping[cst.CSTNode, tuple[int, int]]:
+        from .spans import spans_of
 
-        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return with_room(lambda: wrapper.resolve(ByteSpanPositionProvider))
-
-    @cached_property
-    def _wide(self) -> tuple[list[int], list[int]]:
-        """Where characters of several bytes end: their offsets in bytes, and in code points."""
-        in_bytes: list[int] = []
-        in_points: list[int] = []
-        offset = 0
-        for index, character in enumerate(self.source.text):
-            if character < "\x80":
-                offset += 1
-                continue
-            offset += len(character.encode(errors="replace"))
-            in_bytes.append(offset)
-            in_points.append(index + 1)
-        return in_bytes, in_points
-
-    def _point(self, offset: int) -> int:
-        """Returns the offset in code points of one in bytes."""
-        in_bytes, in_points = self._wide
-        offset += self._skipped
-        at = bisect_right(in_bytes, offset) - 1
-        return offset if at < 0 else in_points[at] + offset - in_bytes[at]
+        return with_room(lambda: spans_of(self.module))
 
     def extent(self, node: cst.CSTNode) -> tuple[int, int]:
         """Returns the offsets of a node in the text, in code points, half-open; (0, 0) for a node of another tree."""
         span = self._spans.get(node)
-        return (0, 0) if span is None else (self._point(span.start), self._point(span.start + span.length))
+        return (0, 0) if span is None else (span[0] + self._skipped, span[1] + self._skipped)
 
     def span(self, node: cst.CSTNode) -> Span:
         """Returns where a node stands."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ...stubs.room import with_room
+from ...stubs.spans import parents_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -37,20 +38,25 @@ class Scopes:
     """
 
     def __init__(self, tree: Tree) -> None:
-        from libcst.metadata import MetadataWrapper, ParentNodeProvider, ScopeProvider
+        from libcst.metadata import MetadataWrapper, ScopeProvider
 
         self.module = tree.module
 
-        def work() -> tuple[Mapping[cst.CSTNode, Scope | None], Mapping[cst.CSTNode, cst.CSTNode]]:
+        def work() -> Mapping[cst.CSTNode, Scope | None]:
             wrapper = MetadataWrapper(tree.module, unsafe_skip_copy=True)
-            found = wrapper.resolve_many([ScopeProvider, ParentNodeProvider])
-            return found[ScopeProvider], found[ParentNodeProvider]  # type: ignore[return-value]
+            return wrapper.resolve(ScopeProvider)
 
-        self._scopes, self._parents = with_room(work)
+        self._scopes = with_room(work)
+        self._parents = parents_of(tree.module)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Returns what a node stands in; None for the module."""
         return self._parents.get(node)
+
+    @property
+    def nodes(self) -> Iterable[cst.CSTNode]:
+        """Every node below the module."""
+        return self._parents
 
     def above(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:
         """Yields what a node stands in, the nearest first."""
