@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formattin
     from .ir import Signature as Signature
     from .ir.expanded import Expanded
     from .ir.expanded import Lowered as Lowered
+    from .ir.legacy import DimsForm as DimsForm
     from .normalize import Normal
     from .normalize.compare import Compared
     from .normalize.compare.files import FilesCompared
@@ -530,6 +531,24 @@ def source_text(lowered: Sequence[Lowered]) -> str:
     return write_sources(lowered)
 
 
+def legacy_dims(signature: Signature, report: Report) -> DimsForm | None:
+    """IR → what torch's legacy dims say; ``report`` receives what they cannot, and a rank or length that is open."""
+    from .normalize.legacy_dims import legacy_dims as form
+    from .normalize.legacy_dims import without_trailing_ellipses
+
+    if normal_form(signature, report).contradictory or report.errors:
+        return None
+    expanded = at_structure(without_trailing_ellipses(signature), None, lambda _: False, report)
+    return None if expanded is None else form(expanded.signature, report)
+
+
+def dims_text(forms: Sequence[DimsForm]) -> str:
+    """Legacy dims → a Python module that builds them; torch is needed to run it only."""
+    from .targets.dims_text import write_dims
+
+    return write_dims(forms)
+
+
 def source_json(lowered: Lowered) -> Mapping[str, object]:
     """Lowerable form → what `source_text` builds, as data for `json.dumps`."""
     from .targets.source_json import write_json
@@ -668,7 +687,9 @@ __all__ = [
     "convert_legacy",
     "cover",
     "decode",
+    "dims_text",
     "format_text",
+    "legacy_dims",
     "lower",
     "lower_without_example",
     "normal_form",
