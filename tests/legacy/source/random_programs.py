@@ -83,7 +83,9 @@ class Writer:
             lambda: f"{{**{self.dict_name()}, {self.pick(*KEYS)}: {inner()}}}",
             lambda: f"({self.dict_name()} | {self.dict_name()})",
             lambda: f"{{k: {inner()} for k in {self.pick('(0, 1)', self.dict_name())}}}",
-            lambda: f"{{k: {self.pick('v', inner())} for k, v in {self.dict_name()}.items(){self.pick('', ' if flag()')}}}",
+            lambda: (
+                f"{{k: {self.pick('v', inner())} for k, v in {self.dict_name()}.items(){self.pick('', ' if flag()')}}}"
+            ),
             lambda: f"dict({self.dict_name()})",
             lambda: f"dict(x={inner()})",
             lambda: f"{self.dict_name()}.copy()",
@@ -376,7 +378,11 @@ def fits(value: Any, told: Any, depth: int = 0) -> bool:
         )
     if isinstance(told, Sequence):
         kind = list if told.kind == "list" else range if told.class_name == "range" else tuple
-        return type(value) is kind and len(value) == len(told.items) and all(map(lambda a, b: fits(a, b, depth + 1), value, told.items))
+        return (
+            type(value) is kind
+            and len(value) == len(told.items)
+            and all(map(lambda a, b: fits(a, b, depth + 1), value, told.items))
+        )
     if isinstance(told, Callable):
         return callable(value) or told.kind == "object"
     return True

@@ -22,14 +22,14 @@ class Program:
 
     Attributes:
         text: The program.
-        inputs: Makes the arguments from sizes.
+        inputs: Makes the arguments from sizes, and the namedtuple of the program.
         both: Sizes that both versions take.
         legacy: Those that only the first takes, since it never checked what was declared.
         neither: Those that neither takes.
     """
 
     text: str
-    inputs: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
+    inputs: Callable[[tuple[int, ...], Any], tuple[tuple[Any, ...], dict[str, Any]]]
     both: list[tuple[int, ...]]
     legacy: list[tuple[int, ...]]
     neither: list[tuple[int, ...]]
@@ -49,7 +49,7 @@ PROGRAMS = {
         ep = export(Scale(), (torch.randn(4, 3), torch.randn(4)),
                     dynamic_shapes={"a": {0: rows}, "w": {0: rows}})
         """,
-        lambda a, w, c: ((ones(a, c), ones(w)), {}),
+        lambda s, _: ((ones(s[0], s[2]), ones(s[1])), {}),
         both=[(1, 1, 3), (64, 64, 3)],
         legacy=[(0, 0, 3)],
         neither=[(65, 65, 3), (5, 6, 3), (4, 4, 2)],
@@ -64,7 +64,7 @@ PROGRAMS = {
         b = Dim("b", min=2, max=16)
         ep = export(Net(), (torch.rand(4, 3, 8, 8),), dynamic_shapes={"img": (b, 3, None, Dim.STATIC)})
         """,
-        lambda *sizes: ((ones(*sizes),), {}),
+        lambda s, _: ((ones(*s),), {}),
         both=[(2, 3, 8, 8), (16, 3, 8, 8)],
         legacy=[(0, 3, 8, 8), (1, 3, 8, 8)],
         neither=[(17, 3, 8, 8), (4, 3, 9, 8), (4, 3, 8, 7), (4, 2, 8, 8)],
@@ -79,7 +79,7 @@ PROGRAMS = {
         ep = export(Conv(), (torch.rand(1, 3, 64, 48),), dynamic_shapes=(
             {2: Dim("th", min=1, max=16) * 16, 3: 16 * Dim("tw", min=1, max=16)},))
         """,
-        lambda h, w: ((ones(1, 3, h, w),), {}),
+        lambda s, _: ((ones(1, 3, *s),), {}),
         both=[(16, 16), (256, 32), (64, 48)],
         legacy=[(17, 16), (64, 40)],
         neither=[],
@@ -94,7 +94,7 @@ PROGRAMS = {
         u = Dim("u", min=1, max=16)
         ep = export(J(), (torch.ones(8), torch.ones(12)), dynamic_shapes=[(2 * u,), (3 * u,)])
         """,
-        lambda x, y: ((ones(x), ones(y)), {}),
+        lambda s, _: ((ones(s[0]), ones(s[1])), {}),
         both=[(2, 3), (8, 12), (32, 48)],
         legacy=[],
         neither=[(8, 9), (3, 3), (34, 51)],
@@ -111,7 +111,7 @@ PROGRAMS = {
         inp = ({"x": {"raw": torch.ones(4, 7)}}, State(torch.ones(4, 2), torch.ones(4, 2)))
         ep = export(Cell(), inp, dynamic_shapes=({"x": {"raw": {0: bs}}}, State({0: bs}, {0: bs})))
         """,
-        lambda x, h, c, make: (({"x": {"raw": ones(x, 7)}}, make(ones(h, 2), ones(c, 2))), {}),
+        lambda s, make: (({"x": {"raw": ones(s[0], 7)}}, make(ones(s[1], 2), ones(s[2], 2))), {}),
         both=[(0, 0, 0), (1, 1, 1), (32, 32, 32)],
         legacy=[],
         neither=[(33, 33, 33), (4, 5, 4), (4, 4, 5)],
@@ -130,7 +130,7 @@ PROGRAMS = {
         spec["audio"][0] = 2
         ep = export(Two(), (torch.ones(2, 9), torch.ones(2, 30)), dynamic_shapes=spec)
         """,
-        lambda b, t, c, a: ((ones(b, t), ones(c, a)), {}),
+        lambda s, _: ((ones(*s[:2]), ones(*s[2:])), {}),
         both=[(0, 1, 2, 1), (4, 77, 2, 1500)],
         legacy=[(2, 0, 2, 30)],
         neither=[(5, 9, 2, 30), (2, 78, 2, 30), (2, 9, 3, 30), (2, 9, 2, 1501)],
@@ -147,7 +147,7 @@ PROGRAMS = {
         ep = export(V(), (r(4, 3), r(4), r(6)), {"gate": r(4)},
                dynamic_shapes={"x": {0: n}, "extra": ({0: n}, None), "opts": {"gate": {0: n}}})
         """,
-        lambda x, e, f, g: ((ones(x, 3), ones(e), ones(f)), {"gate": ones(g)}),
+        lambda s, _: ((ones(s[0], 3), ones(s[1]), ones(s[2])), {"gate": ones(s[3])}),
         both=[(0, 0, 6, 0), (10, 10, 6, 10)],
         legacy=[],
         neither=[(11, 11, 6, 11), (4, 5, 6, 4), (4, 4, 7, 4), (4, 4, 6, 5)],
@@ -167,7 +167,7 @@ PROGRAMS = {
         sc[y] = {0: n + 1}
         ep = export(M(), (x, [y, z]), dynamic_shapes=sc)
         """,
-        lambda a, b, c: ((ones(a, 3), [ones(b, 3), ones(c)]), {}),
+        lambda s, _: ((ones(s[0], 3), [ones(s[1], 3), ones(s[2])]), {}),
         both=[(0, 1, 2), (30, 31, 2)],
         legacy=[],
         neither=[(31, 32, 2), (4, 4, 2), (4, 5, 3)],
@@ -187,7 +187,7 @@ PROGRAMS = {
             return export(Net(), (torch.ones(2, 4), torch.ones(6)), dynamic_shapes=shapes)
         ep = trace(True)
         """,
-        lambda x, m: ((ones(2, x), ones(m)), {}),
+        lambda s, _: ((ones(2, s[0]), ones(s[1])), {}),
         both=[(3, 5), (8, 10)],
         legacy=[],
         neither=[(9, 11), (4, 5), (2, 4)],
@@ -203,7 +203,7 @@ PROGRAMS = {
             return {0: Dim("rows", min=3, max=limit)}
         ep = export(Net(), (torch.ones(4), torch.ones(4, 2)), dynamic_shapes={"x": rows(), "y": rows()})
         """,
-        lambda x, y: ((ones(x), ones(y, 2)), {}),
+        lambda s, _: ((ones(s[0]), ones(s[1], 2)), {}),
         both=[(3, 3), (6, 6)],
         legacy=[],
         neither=[(7, 7), (4, 5), (2, 2)],
@@ -239,8 +239,7 @@ def _program(text: str, guards: bool) -> dict[str, Any]:
 
 
 def _result(made: dict[str, Any], program: Program, sizes: tuple[int, ...]) -> Any:
-    needs_class = "make" in program.inputs.__code__.co_varnames
-    args, kwargs = program.inputs(*sizes, *([made["State"]] if needs_class else []))
+    args, kwargs = program.inputs(sizes, made["State"])
     try:
         return made["module"](*args, **kwargs)
     except (AssertionError, RuntimeError) as error:

@@ -162,7 +162,8 @@ class Dims:
                         ):
                             return alias.evaluated_name == "dims"
                 return name == "dims"
-        return False
+            case _:
+                return False
 
     def _index(self, root: cst.CSTNode, name: str) -> int | None:
         """Returns which of the results of ``dims("a", "b")`` a dim is; None for what makes one alone."""

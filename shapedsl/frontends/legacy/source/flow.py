@@ -166,14 +166,12 @@ class Flow:
         if self._is_gone(node):
             return True
         display = self._scopes.parent(element)
-        match element, display:
-            case cst.Element(), cst.Tuple(elements=elements):
-                assign = self._scopes.parent(display)
-                if isinstance(assign, cst.Assign):
-                    at = list(elements).index(element)
-                    unpacked = [self._names(target.target) for target in assign.targets]
-                    if all(names is not None and len(names) == len(elements) for names in unpacked):
-                        return self._named([names[at] for names in unpacked if names is not None])
+        assign = self._scopes.parent(display) if isinstance(display, cst.Tuple) else None
+        if isinstance(assign, cst.Assign) and isinstance(display, cst.Tuple):
+            at = next(index for index, each in enumerate(display.elements) if each is element)
+            unpacked = [self._names(target.target) for target in assign.targets]
+            if all(names is not None and len(names) == len(display.elements) for names in unpacked):
+                return self._named([names[at] for names in unpacked if names is not None])
         return display is not None and self.is_converted(display, holds=True)
 
     def _argument(self, arg: cst.Arg, holds: bool) -> bool:
@@ -190,6 +188,8 @@ class Flow:
                 return self.is_converted(call, holds=True)
             case cst.Attribute(value=cst.Name() as name, attr=cst.Name(value=method)) if method in _STORES:
                 return self._used(name, True)
+            case _:
+                pass
         if not isinstance(call.func, cst.Name) or arg.star:
             return False
         scope = self._scopes.scope(call.func)
@@ -235,7 +235,8 @@ class Flow:
                 return all(self._is_call(access.node, holds) for each in scope[name] for access in each.references)
             case cst.Call(func=func) if func is function:
                 return self.is_converted(above, holds=holds)
-        return False
+            case _:
+                return False
 
     def _is_call(self, node: cst.CSTNode, holds: bool) -> bool:
         import libcst as cst

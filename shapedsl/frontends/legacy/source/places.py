@@ -90,7 +90,7 @@ class Places:
         holder = self._scopes.parent(block)
         if isinstance(holder, cst.ClassDef) and any(_is_deferred(each) for each in chain[: chain.index(block)]):
             return False
-        siblings = list(getattr(block, "body", ()))
+        siblings: list[cst.CSTNode] = list(getattr(block, "body", ()))
         if within not in siblings or statement not in siblings:
             return False
         return siblings.index(statement) <= siblings.index(within)

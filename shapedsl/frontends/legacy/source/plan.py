@@ -154,7 +154,7 @@ class Plan:
         """Returns what a node's text becomes, as far as it is planned, without the parentheses around it."""
         start, end = self.tree.extent(node)
         at = bisect_left(self._edits, start, key=lambda each: each.start)
-        within = []
+        within: list[Edit] = []
         for edit in self._edits[at:]:
             if edit.start > end:
                 break

@@ -178,7 +178,7 @@ class Texts:
 
 def options(variable: Needed) -> list[str]:
     """Returns the keyword arguments of a variable."""
-    found = []
+    found: list[str] = []
     if variable.low is not None:
         found.append(f"min={variable.low}")
     if variable.high is not None:
