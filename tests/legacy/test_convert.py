@@ -560,7 +560,8 @@ def test_axes_at_the_top() -> None:
     error = refused(Entries(((0, N),), source.span(0, 6)), "x")
     assert error.code == "legacy-top-level"
     assert error.helps == ('did you mean `({0: n},)` or `{"x": {0: n}}`?',)
-    assert refused(axes({0: N}), "x").helps == ('did you mean `({0: …},)` or `{"x": {0: …}}`?',)
+    said = axes({0: Derived(N, 2, -1), 1: Hinted(Hint.AUTO, 2), 2: row(Pinned(3)), 3: row(Unsaid(), kind="list")})
+    assert refused(said, None).helps == ("did you mean `({0: 2*n - 1, 1: Dim.AUTO, 2: (3,), 3: [None]},)`?",)
     assert refused(B, "x").code == "legacy-top-level"
 
 

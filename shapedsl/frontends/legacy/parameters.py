@@ -24,8 +24,22 @@ from typing import Final
 
 from ...diagnostics import Report
 from ...ir import AnyType, Param, ParamKind
-from .model import Entries, Input, Items, LegacySpec, MappingInput, Tree, UnknownInput, Unsaid
+from .model import (
+    Derived,
+    Entries,
+    Hinted,
+    Input,
+    Items,
+    LegacySpec,
+    MappingInput,
+    Named,
+    Pinned,
+    Tree,
+    UnknownInput,
+    Unsaid,
+)
 from .notes import remark
+from .roots import slot, spelled
 from .verdict import Note
 
 _COLLECTORS: Final = (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD)
@@ -62,7 +76,7 @@ def by_parameter(spec: LegacySpec, report: Report) -> Assigned | None:
 
 
 def _top_level(spec: LegacySpec, tree: Entries, report: Report) -> None:
-    text = tree.span.text if tree.span is not None else f"{{{', '.join(f'{key}: …' for key, _ in tree.items)}}}"
+    text = tree.span.text if tree.span is not None else _written(tree)
     by_name = f' or `{{"{spec.params[0].name}": {text}}}`' if spec.params else ""
     report.error(
         "legacy-top-level",
@@ -72,6 +86,25 @@ def _top_level(spec: LegacySpec, tree: Entries, report: Report) -> None:
         note="torch.export refuses this spec",
         help=f"did you mean `({text},)`{by_name}?",
     )
+
+
+def _written(tree: Tree) -> str:
+    """Returns a tree as Python, its dims by their names."""
+    match tree:
+        case Entries(items=entries):
+            return f"{{{', '.join(f'{key!r}: {_written(item)}' for key, item in entries)}}}"
+        case Items(kind=kind, items=items):
+            inside = ", ".join(map(_written, items))
+            return f"[{inside}]" if kind == "list" else f"({inside},)" if len(items) == 1 else f"({inside})"
+        case Named() | Derived():
+            each = slot(tree, "", is_size=True)
+            return spelled(each.root.name, each)
+        case Hinted(kind=kind):
+            return f"Dim.{kind.name}"
+        case Pinned(value=value):
+            return str(value)
+        case Unsaid():
+            return "None"
 
 
 def _by_name(spec: LegacySpec, tree: Entries, report: Report) -> Assigned | None:
