@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from ...stubs.room import with_room
@@ -38,15 +38,8 @@ class Scopes:
     """
 
     def __init__(self, tree: Tree) -> None:
-        from libcst.metadata import MetadataWrapper, ScopeProvider
-
         self.module = tree.module
-
-        def work() -> Mapping[cst.CSTNode, Scope | None]:
-            wrapper = MetadataWrapper(tree.module, unsafe_skip_copy=True)
-            return wrapper.resolve(ScopeProvider)
-
-        self._scopes = with_room(work)
+        self._scopes = with_room(lambda: _scopes_by_node(tree.module))
         self._parents = parents_of(tree.module)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
@@ -120,6 +113,22 @@ class Scopes:
             for scope in self.all
             for access in scope.accesses
         )
+
+
+def _scopes_by_node(module: cst.Module) -> Mapping[cst.CSTNode, Scope | None]:
+    """Returns what libcst's provider of scopes finds.
+
+    Its wrapper would visit the whole file once more for each provider, for methods that neither has.
+    """
+    from libcst.metadata import ExpressionContextProvider, ScopeProvider
+
+    contexts: Any = ExpressionContextProvider()
+    contexts.visit_Module(module)
+    scopes: Any = ScopeProvider()
+    scopes.metadata = {ExpressionContextProvider: contexts._computed}
+    scopes.visit_Module(module)
+    found: Mapping[cst.CSTNode, Scope | None] = scopes._computed
+    return found
 
 
 __all__ = ["Scopes", "scopes_of"]
