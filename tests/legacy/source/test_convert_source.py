@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import pickle
+import tokenize
 from functools import cache
 from typing import Literal
 
@@ -58,11 +60,17 @@ def test_a_result_parses_and_is_final(name: str, style: Style) -> None:
         return
     assert result.text != text
     compile(result.text, name, "exec", flags=ast.PyCF_ONLY_AST)
+    assert [each for each in _comments(text) if each not in result.text] == []
     again, report = convert(result.text, style)
     assert again.text is None
     assert not [site for site in again.sites if site.outcome == "converted"]
     kept = [site for site in result.sites if site.outcome == "kept"]
     assert len(again.sites) == len(kept), list(report)
+
+
+def _comments(text: str) -> list[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [token.string for token in tokens if token.type == tokenize.COMMENT and "noqa" not in token.string]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

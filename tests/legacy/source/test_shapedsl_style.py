@@ -61,6 +61,7 @@ TEXTS = {
             Net(),
             args,
             spec="""
+        # rows
         def forward(x: Tensor[a, _], y: Tensor[b, _]):
             dim a in [0, 8]
             dim b in [3, inf]

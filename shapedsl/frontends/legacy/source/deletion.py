@@ -116,7 +116,7 @@ def _lines(plan: Plan, body: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, None
         begin = start - len(margin)
         end = line_end(text, end)
         newline = _newline(text)
-        stay = [*_comments(text, start, end), *plan.lines_in(start, end)]
+        stay = [*comments_in(text, start, end), *plan.lines_in(start, end)]
         kept = [f"{margin}{line}{newline}" for line in stay]
         if is_empty and not starts_file and index == len(body) - 1:
             kept.append(f"{margin}pass{newline}")
@@ -163,7 +163,7 @@ def _blank_lines(text: str, begin: int, end: int) -> int:
     return end
 
 
-def _comments(text: str, start: int, end: int) -> list[str]:
+def comments_in(text: str, start: int, end: int) -> list[str]:
     """Returns the comments of a stretch of text that are worth keeping."""
     import io
     import tokenize
@@ -253,4 +253,4 @@ def _last_comma(text: str, end: int) -> re.Match[str] | None:
     return _COMMA.match(text, end)
 
 
-__all__ = ["Cut", "edits_of", "line_end", "margin_of"]
+__all__ = ["Cut", "comments_in", "edits_of", "line_end", "margin_of"]

@@ -26,7 +26,7 @@ from ....ir import Rest, SequenceType, Signature, Type
 from ....ir.dims import Ellipsis, Variadic
 from ....ir.walk import subtypes, tensor_dims
 from ....ir.write import write_signature
-from .deletion import margin_of
+from .deletion import comments_in, margin_of
 from .sites import Site
 
 if TYPE_CHECKING:
@@ -191,8 +191,11 @@ def _literal(plan: Plan, site: Site, signature: Signature) -> str:
     lines = [line.strip() for line in text.split("\n")]
     one = lines[0] if len(lines) == 1 else f"{lines[0]} {lines[1]}" if len(lines) == 2 else ""
     margin = _indent(plan, site)
-    if one and not ('"' in one or "\\" in one) and len(margin) + len(one) <= _WIDTH - len('spec=""'):
+    start, end = (0, 0) if site.argument is None else plan.tree.extent(site.argument)
+    remarks = comments_in(plan.tree.source.text, start, end)  # of what is replaced: the text has comments too
+    if one and not remarks and not ('"' in one or "\\" in one) and len(margin) + len(one) <= _WIDTH - len('spec=""'):
         return f'"{one}"'
+    text = "\n".join([*remarks, text])
     body = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     return f'"""\n{body}\n"""'.replace("\n", plan.newline)
 
