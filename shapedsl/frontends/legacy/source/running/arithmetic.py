@@ -6,8 +6,20 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .heap import MOST_OPTIONS, UNBOUND, Box, because, joined
-from ..values import Callable, Collection, Constant, Dict, DimValue, Fork, HintValue, Imported, Sequence, Tensor, Unknown
+from .heap import MOST_OPTIONS, UNBOUND, Box, because
+from ..values import (
+    Callable,
+    Collection,
+    Constant,
+    Dict,
+    DimValue,
+    Fork,
+    HintValue,
+    Imported,
+    Sequence,
+    Tensor,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -42,8 +54,9 @@ def binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: V
         lefts = left.options if isinstance(left, Fork) else [left]
         rights = right.options if isinstance(right, Fork) else [right]
         if len(lefts) * len(rights) > MOST_OPTIONS:
+            machine.state.blur([left, right])
             return Unknown("there are too many branches", node)
-        return joined([_binary(machine, node, kind, one, two) for one in lefts for two in rights], node)
+        return machine.joined([_binary(machine, node, kind, one, two) for one in lefts for two in rights], node)
     return _binary(machine, node, kind, left, right)
 
 
@@ -61,12 +74,15 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
     if isinstance(one, Sequence) and isinstance(two, Sequence) and kind == "Add":
         if _is_plain(one) and _is_plain(two) and _kind(one) == _kind(two):
             return _sequence(machine, one, [*one.items, *two.items], node)
+        machine.state.blur([left, right])
         return Unknown("this sum is not known", node)
     for many, times in ((one, right), (two, left)):
         if isinstance(many, Sequence) and kind == "Multiply" and _is_plain(many):
             if not isinstance(times, Constant) or not isinstance(times.value, int):
+                machine.state.blur([many])
                 return because(times, node, "how often this is repeated is not known")
             if times.value * len(many.items) > _LONGEST:
+                machine.state.blur([many])
                 return Unknown("this is too long", node)
             return _sequence(machine, many, many.items * times.value, node)
     if isinstance(left, Tensor) or isinstance(right, Tensor):
@@ -75,6 +91,8 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
         if isinstance(value, Unknown):
             machine.escape([left, right], node)
             return Unknown(value.reason, value.node, value.code)
+    if any(isinstance(each, Callable) and each.kind == "object" for each in (left, right)):
+        machine.unknown_call([left, right], node)  # its own operators
     machine.escape([left, right], node)
     return Unknown("this operation is not followed", node)
 
@@ -110,7 +128,7 @@ def _derived(node: cst.CSTNode, kind: str, left: Value, right: Value) -> Value:
 
 def _constant(node: cst.CSTNode, kind: str, left: Any, right: Any) -> Value:
     try:
-        if kind == "Power" and not (abs(left) <= 1_000_000 and abs(right) <= 12):
+        if kind == "Power" and not (abs(left) <= 10 and abs(right) <= 70) and abs(right) > 12:
             return Unknown("this number is too large", node)
         if kind == "LeftShift" and right > 100:
             return Unknown("this number is too large", node)
@@ -146,7 +164,7 @@ def unary(machine: Machine, node: cst.CSTNode, kind: str, value: Value) -> Value
         known = truth(machine, value)
         return Unknown("this test is not known", node) if known is None else Constant(not known, node)
     if isinstance(value, Fork):
-        return joined([unary(machine, node, kind, each) for each in value.options], node)
+        return machine.joined([unary(machine, node, kind, each) for each in value.options], node)
     if isinstance(value, Constant) and isinstance(value.value, (int, float)):
         if kind == "Minus":
             return Constant(-value.value, node)

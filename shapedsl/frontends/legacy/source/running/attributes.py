@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...model import Hint
 from .classes import attribute
-from .heap import Box, copied, joined, settled
+from .heap import Box, copied, within
 from .library import CONSTANTS, canonical
 from .methods import METHODS
 from .tensors import TENSOR_METHODS, tensor_attribute, tensor_item
@@ -38,13 +38,13 @@ def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -
     if isinstance(value, Fork):
         options = [each for each in value.options if not (isinstance(each, Constant) and each.value is None)]
         found = [attribute_of(machine, node, each, name) for each in options]
-        return joined(found, node) if found else Unknown(f"`None` has no `{name}`", node)
+        return machine.joined(found, node) if found else Unknown(f"`None` has no `{name}`", node)
     if isinstance(value, Imported):
         return imported(machine, f"{value.name}.{name}", node)
     if isinstance(value, Callable):
         return attribute(machine, value, name, node)
     if isinstance(value, (Made, Member)):
-        return Member(value, name, node)
+        return _limit(value, name, node) or Member(value, name, node)
     if isinstance(value, Tensor):
         found_here = tensor_attribute(value, name, node)
         if found_here is not None:
@@ -63,7 +63,20 @@ def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -
         machine.escape([value], node, reason=f"the use of `.{name}` is not followed")
     if isinstance(value, Unknown):
         return Unknown(value.reason, value.node, value.code)
+    machine.state.blur([value])
     return _no(name, node)
+
+
+def _limit(value: Value, name: str, node: cst.CSTNode) -> Value | None:
+    """Returns ``torch.iinfo(torch.int64).max``; None for another attribute."""
+    if not isinstance(value, Made) or value.name != "torch.iinfo" or not value.args or name not in ("min", "max"):
+        return None
+    kind = value.args[0][1]
+    bits = {"torch.int64": 63, "torch.long": 63, "torch.int32": 31, "torch.int": 31}
+    power = bits.get(kind.name) if isinstance(kind, Imported) else None
+    if power is None:
+        return None
+    return Constant(2**power - 1 if name == "max" else -(2**power), node)
 
 
 def _no(name: str, node: cst.CSTNode) -> Unknown:
@@ -124,20 +137,29 @@ def _of_dim(value: DimValue, name: str, node: cst.CSTNode) -> Value:
 def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Value) -> Value:
     """Returns ``value[index]``."""
     if isinstance(index, Fork):
-        return joined([item_of(machine, node, value, each) for each in index.options], node)
+        return machine.joined([item_of(machine, node, value, each) for each in index.options], node)
     if isinstance(value, Fork):
         options = [each for each in value.options if not (isinstance(each, Constant) and each.value is None)]
-        return joined([item_of(machine, node, each, index) for each in options], node) if options else _raises(node)
+        return (
+            machine.joined([item_of(machine, node, each, index) for each in options], node)
+            if options
+            else _raises(node)
+        )
     if isinstance(value, Box):
         if value.lost is not None:
             return Unknown(value.lost.reason, value.lost.node, value.lost.code)
         found = [_item(machine, node, content, index) for content in value.contents]
+        if any(isinstance(each, Unknown) for each in found):
+            machine.state.blur([each for content in value.contents for each in within(content)])
         kept = [each for each in found if each is not None]
-        return joined(kept, node) if kept else _raises(node)
+        return machine.joined(kept, node) if kept else _raises(node)
     if isinstance(value, Tensor):
         return tensor_item(value, index, node)
     if isinstance(value, Sequence):
-        return _item(machine, node, value, index) or _raises(node)
+        found_item = _item(machine, node, value, index)
+        if isinstance(found_item, Unknown):
+            machine.state.blur([value])
+        return found_item or _raises(node)
     if isinstance(value, Constant) and isinstance(value.value, str) and isinstance(index, Constant):
         try:
             return Constant(value.value[index.value], node)  # type: ignore[index]
@@ -147,6 +169,8 @@ def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Valu
         return Unknown(value.reason, value.node, value.code)
     if isinstance(value, (Made, Member)):
         return Member(value, "[]", node)
+    if isinstance(value, Callable) and value.kind == "object":
+        machine.unknown_call([value, index], node)
     if isinstance(value, (Imported, Callable)):  # a generic: `list[int]`
         return Unknown("a subscript of this is not followed", node)
     return Unknown("this item is not known", node)
@@ -211,12 +235,21 @@ def set_item(machine: Machine, target: Value | Box, index: Value, value: Value |
     options = target.options if isinstance(target, Fork) else [target]
     boxes = [each for each in options if isinstance(each, Box)]
     if value is not None:
-        value = settled(value)
+        value = machine.settled(value)
         if len(boxes) < len(options) or any(box in machine.state.escaped or box.lost is not None for box in boxes):
             machine.escape([value, index], step)
+    if any(not isinstance(each, (Box, Constant)) for each in options) or any(box.lost is not None for box in boxes):
+        _through_unknown(machine, [each for each in options if not isinstance(each, Box)], value, step)
     for box in boxes:
         if box.lost is None:
             _change(machine, box, index, value, step, weak=len(options) > 1 or box.is_many)
+
+
+def _through_unknown(machine: Machine, holders: list[Value], value: Value | None, step: cst.CSTNode) -> None:
+    """Changes what is not known: anything that it may be, or that an object's own `__setitem__` changes."""
+    if any(isinstance(each, Callable) for each in holders):
+        machine.unknown_call([*holders, *([value] if value is not None else [])], step)
+    machine.unknown_store(step)
 
 
 def _change(machine: Machine, box: Box, index: Value, value: Value | None, step: cst.CSTNode, *, weak: bool) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .heap import UNBOUND, Box, joined
+from .heap import UNBOUND, Box
 from .library import is_harmless
-from ..values import Imported, Unknown
+from ..values import Callable, Imported, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -177,7 +177,7 @@ def anywhere_since(machine: Machine, since: int, position: list[tuple[Scope, int
         for _, name, value in scope.log[start:]:
             several.setdefault(name, [scope.names.get(name, UNBOUND)]).append(value)
         for name, values in several.items():
-            state.bind(scope, name, joined(values, node))
+            state.bind(scope, name, machine.joined(values, node))
     changed: dict[Box, None] = {}
     for time, box in reversed(state.changed):
         if time <= since:
@@ -199,6 +199,8 @@ def run_with(machine: Machine, node: cst.With) -> None:
         machine.muted = before
         swallows = swallows or not _is_quiet(machine, item.item)
         machine.escape([value], item)
+        if isinstance(value, Callable):  # its own `__enter__` and `__exit__`
+            machine.unknown_call([value], item)
         if item.asname is not None:
             assign_unknown(machine, item.asname.name, Unknown("it is what a `with` enters", item))
     if not machine.live:

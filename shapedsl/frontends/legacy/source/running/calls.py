@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .classes import make_object
-from .heap import UNBOUND, joined
+from .heap import UNBOUND
 from .known import known_call
 from .library import canonical, is_harmless
 from .methods import call_method
@@ -68,7 +68,7 @@ def _fork(machine: Machine, node: cst.Call, callee: Fork, args: list[Argument]) 
         machine.live = False
         return Unknown("this call does not return", node)
     machine.state.join(deltas, node)
-    return joined(results, node)
+    return machine.joined(results, node)
 
 
 def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) -> Value:
@@ -90,6 +90,10 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
         if is_harmless(name):
             if name.startswith("torch"):
                 machine.tell_callables(args, node)
+            elif not name.startswith(_DEAF):
+                machine.state.blur([each.value for each in args])
+            if name.startswith("torch"):
+                pass
             elif any(isinstance(each.value, (Callable, Fork, Unknown)) for each in args) and _calls_back(name):
                 machine.unknown_call([each.value for each in args], node)
             return _made(machine, node, callee.name, args)
@@ -152,6 +156,14 @@ def known_or_none(machine: Machine, node: cst.Call, callee: Value, args: list[Ar
     if isinstance(callee, Imported):
         return known_call(machine, node, callee, canonical(callee.name), args)
     return None
+
+
+# Harmless functions whose results hold nothing that they were given.
+_DEAF: Final = (
+    "builtins.print", "builtins.len", "builtins.isinstance", "builtins.repr", "builtins.str", "builtins.type",
+    "builtins.id", "builtins.hasattr", "builtins.callable", "builtins.format", "logging.", "json.", "warnings.",
+    "pprint.", "math.", "unittest.", "pytest.", "torch.export.",
+)  # fmt: skip
 
 
 def _calls_back(name: str) -> bool:

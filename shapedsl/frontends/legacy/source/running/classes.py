@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .heap import UNBOUND, Box, Scope, joined, settled
+from .heap import UNBOUND, Box, Scope
 from .library import canonical
 from .names import dotted
 from .signatures import PLAIN_BASES, signature_of
-from ..values import Callable, Constant, Dict, Fork, Imported, Sequence, Unknown
+from ..values import Callable, Constant, Dict, Fork, Imported, Made, Sequence, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,10 +117,15 @@ def make_object(machine: Machine, node: cst.Call, made: Callable, args: list[Arg
         items = [value for value in values.values() if value is not None]
         if len(items) != len(info.fields):
             return Unknown(f"`{made.name}` does not take these arguments", node)
-        items = [settled(item) for item in items]
+        items = [machine.settled(item) for item in items]
         return Sequence("namedtuple", items, node, fields=tuple(info.fields), class_name=made.name)
     attributes = machine.box(Dict({}, node))
+    attributes.is_object = True
+    fields = dataclass_fields(machine, made)
     result = Callable("object", made.signature, made.name, made.node, inner=made, attributes=attributes)  # type: ignore[arg-type]
+    if fields is not None and member(machine, made, "__init__")[0] is None:
+        _fill(machine, node, attributes, fields, args)
+        return result
     for name in ("__new__", "__init__"):
         value, at = member(machine, made, name)
         if isinstance(value, Callable) and at is not None and name == "__init__":
@@ -130,6 +135,54 @@ def make_object(machine: Machine, node: cst.Call, made: Callable, args: list[Arg
             machine.state.lose(attributes, Unknown(f"`{made.name}` is made elsewhere", node))
             return result
     return result
+
+
+def dataclass_fields(machine: Machine, made: Callable) -> dict[str, Value | None] | None:
+    """Returns the fields of a dataclass, inherited ones first, with their defaults; None for another class."""
+    found: dict[str, Value | None] = {}
+    is_one = False
+    for _, info in reversed(list(lineage(machine, made))):
+        if info is None:
+            return None
+        if info.is_dataclass and isinstance(info.scope.node, cst_class()):
+            is_one = True
+            found.update(_fields(machine, info.scope.node, info.scope))
+    return found if is_one else None
+
+
+def cst_class() -> type:
+    """Returns what a class's definition is."""
+    import libcst as cst
+
+    return cst.ClassDef
+
+
+def _fill(
+    machine: Machine, node: cst.Call, attributes: Box, fields: dict[str, Value | None], args: list[Argument]
+) -> None:
+    """Sets the attributes of a dataclass's new object."""
+    from .calls import spread_args
+
+    spread = spread_args(machine, args)
+    if spread is None:
+        machine.escape([each.value for each in args], node)
+        machine.state.lose(attributes, Unknown("the arguments of this call are not known", node))
+        return
+    values: dict[str, Value | None] = {**fields, **dict(zip(fields, spread[0])), **spread[1]}
+    if len(spread[0]) > len(fields) or values.keys() != fields.keys() or None in values.values():
+        machine.live = False  # a TypeError
+        return
+    for name, value in values.items():
+        if value is not None:
+            is_made = isinstance(value, Made) and value.name == "dataclasses.field"
+            put(machine, attributes, name, _default(value) if is_made else value, node, weak=False)
+
+
+def _default(field: Value) -> Value:
+    """Returns what ``field(default=…)`` gives."""
+    assert isinstance(field, Made)
+    given = [value for name, value in field.args or [] if name == "default"]
+    return given[0] if given else Unknown("this default is made for each object", field.node)
 
 
 def attribute(machine: Machine, value: Callable, name: str, node: cst.CSTNode) -> Value:
@@ -142,8 +195,10 @@ def attribute(machine: Machine, value: Callable, name: str, node: cst.CSTNode) -
     held, _ = member(machine, made, name)
     box = value.attributes
     if held is None or (isinstance(held, Unknown) and not _is_property(held)):
-        is_set = isinstance(box, Box) and box.lost is None and any(
-            isinstance(content, Dict) and name in content.entries for content in box.contents
+        is_set = (
+            isinstance(box, Box)
+            and box.lost is None
+            and any(isinstance(content, Dict) and name in content.entries for content in box.contents)
         )
         inherited = _inherited(machine, value, made, name, node) if value.kind == "object" and not is_set else None
         if inherited is not None and name not in machine.index.stored:
@@ -151,16 +206,17 @@ def attribute(machine: Machine, value: Callable, name: str, node: cst.CSTNode) -
     if value.kind == "object" and isinstance(box, Box) and not _is_property(held):
         if box.lost is not None:
             if not isinstance(held, Callable) or name in machine.index.stored:
+                machine.state.blur([value])
                 return Unknown(f"`{name}` is an attribute that may be set elsewhere", node)
         else:
             found = [content.entries.get(name) for content in box.contents if isinstance(content, Dict)]
             options = [entry[1] for entry in found if entry is not None]
             if len(options) == len(found):
-                return joined(options, node)
+                return machine.joined(options, node)
             if options:
-                rest = _bound(held, value, made, name, node)
-                return joined([*options, *([] if isinstance(rest, Unknown) and held is None else [rest])], node)
-    return _bound(held, value, made, name, node)
+                rest = _bound(machine, held, value, made, name, node)
+                return machine.joined([*options, *([] if isinstance(rest, Unknown) and held is None else [rest])], node)
+    return _bound(machine, held, value, made, name, node)
 
 
 def _inherited(machine: Machine, value: Callable, made: Callable, name: str, node: cst.CSTNode) -> Value | None:
@@ -179,18 +235,21 @@ def _inherited(machine: Machine, value: Callable, made: Callable, name: str, nod
 
 
 _MODULES: Final = ("torch.", "pytorch_lightning.", "lightning.", "transformers.")
-MODULE_METHODS: Final = frozenset("eval train cuda cpu to half float double bfloat16 requires_grad_ apply share_memory xpu to_empty type".split())
+MODULE_METHODS: Final = frozenset(
+    "eval train cuda cpu to half float double bfloat16 requires_grad_ apply share_memory xpu to_empty type".split()
+)
 
 
 def _is_property(held: Value | None) -> bool:
     return isinstance(held, Unknown) and held.reason.startswith("a property")
 
 
-def _bound(held: Value | None, value: Callable, made: Callable, name: str, node: cst.CSTNode) -> Value:
+def _bound(machine: Machine, held: Value | None, value: Callable, made: Callable, name: str, node: cst.CSTNode) -> Value:
     """Returns what a class has by a name, as its object or the class itself shows it."""
     import libcst as cst
 
     if held is None:
+        machine.state.blur([value])
         return Unknown(f"`{made.name}` has no `{name}` here", node)
     options = held.options if isinstance(held, Fork) else [held]
     shown: list[Value] = []
@@ -211,7 +270,7 @@ def _bound(held: Value | None, value: Callable, made: Callable, name: str, node:
                 shown.append(replace(option, inner=value) if value.kind == "object" else option)
         else:
             shown.append(option)
-    return joined(shown, node)
+    return machine.joined(shown, node)
 
 
 def set_attribute(machine: Machine, target: Value, name: str, value: Value, node: cst.CSTNode) -> None:
@@ -228,6 +287,8 @@ def set_attribute(machine: Machine, target: Value, name: str, value: Value, node
             machine.escape([value], node)
         else:
             machine.escape([value], node)
+            if not isinstance(each, Constant):
+                machine.unknown_store(node, of_object=True)
 
 
 def put(machine: Machine, box: Box, name: str, value: Value, node: cst.CSTNode, *, weak: bool) -> None:
@@ -241,7 +302,7 @@ def put(machine: Machine, box: Box, name: str, value: Value, node: cst.CSTNode, 
     before = [copied(content) for content in box.contents] if weak else []
     for content in box.contents:
         if isinstance(content, Dict):
-            content.entries[name] = (Constant(name, node), settled(value))
+            content.entries[name] = (Constant(name, node), machine.settled(value))
     box.contents.extend(before)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .heap import joined, settled
-from ..values import Constant, Dict, Fork, Sequence, Unknown
+from ..values import Dict, Fork, Sequence, Unknown
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 _MOST: Final = 2_048
 
 
-def comprehension(
-    machine: Machine, node: cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp
-) -> Value:
+def comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp) -> Value:
     """Returns what a comprehension makes.
 
     What it iterates must be known, and each ``if`` in it decided; else the result is unknown, and its parts are run
@@ -35,16 +32,18 @@ def comprehension(
 
     def element() -> None:
         if isinstance(node, cst.DictComp):
-            key = settled(evaluate(machine, node.key))
-            made.append((key, settled(evaluate(machine, node.value))))
+            key = machine.settled(evaluate(machine, node.key))
+            made.append((key, machine.settled(evaluate(machine, node.value))))
         else:
-            value = settled(evaluate(machine, node.elt))
+            value = machine.settled(evaluate(machine, node.elt))
             made.append((value, value))
 
     with machine.inside(scope):
         reason = _run(machine, node.for_in, first, element, scope, [0])
     if reason is not None:
-        machine.escape([each for pair in made for each in pair], node, reason="it is part of a result that is not known")
+        machine.escape(
+            [each for pair in made for each in pair], node, reason="it is part of a result that is not known"
+        )
         return Unknown(reason, node)
     return _made(machine, node, made)
 
@@ -70,7 +69,9 @@ def _made(machine: Machine, node: cst.CSTNode, made: list[tuple[Value, Value]]) 
     return Sequence("tuple", items, node, is_whole=False, class_name="iterator")
 
 
-def _run(machine: Machine, loop: cst.CompFor, over: Value, element: object, scope: Scope, turns: list[int]) -> str | None:
+def _run(
+    machine: Machine, loop: cst.CompFor, over: Value, element: object, scope: Scope, turns: list[int]
+) -> str | None:
     """Runs one ``for`` of a comprehension. Returns why its result is not known; None if it is."""
     from .arithmetic import truth
     from .expressions import evaluate
@@ -78,6 +79,7 @@ def _run(machine: Machine, loop: cst.CompFor, over: Value, element: object, scop
 
     items = None if loop.asynchronous is not None else machine.items(over)
     if items is None or machine.is_tired:
+        machine.state.blur([over])
         _once(machine, loop, element, scope)
         if isinstance(over, Unknown):
             return over.reason
@@ -134,4 +136,3 @@ def _once(machine: Machine, loop: cst.CompFor, element: object, scope: Scope) ->
 
 
 __all__ = ["comprehension"]
-_ = (Constant, joined)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .arithmetic import binary, compare, truth, unary
 from .attributes import attribute_of, item_of
 from .comprehensions import comprehension
-from .heap import UNBOUND, Box, joined, settled
+from .heap import Box
 from .names import children
 from ..values import Callable, Constant, Dict, Fork, Made, Member, Relation, Sequence, Unknown
 
@@ -112,14 +112,14 @@ def elements(machine: Machine, nodes: list[cst.BaseElement]) -> list[Value] | Un
     for element in nodes:
         value = evaluate(machine, element.value)
         if not isinstance(element, cst.StarredElement):
-            items.append(settled(value))
+            items.append(machine.settled(value))
             continue
         found = machine.items(value)
         if found is None:
             unknown = Unknown("what is unpacked here is not known", element)
             machine.escape([value], element)
         else:
-            items.extend(settled(each) for each in found)
+            items.extend(machine.settled(each) for each in found)
     if unknown is not None:
         machine.escape(items, unknown.node, reason="it is part of a list that is not known")
         return unknown
@@ -147,7 +147,8 @@ def _list(machine: Machine, node: cst.List) -> Value:
 
 
 def _set(machine: Machine, node: cst.Set) -> Value:
-    elements(machine, list(node.elements))
+    items = elements(machine, list(node.elements))
+    machine.state.blur(items if isinstance(items, list) else [])
     return Unknown("a set is not followed", node)
 
 
@@ -160,15 +161,14 @@ def _dict(machine: Machine, node: cst.Dict) -> Value:
     for element in node.elements:
         if isinstance(element, cst.DictElement):
             key = evaluate(machine, element.key)
-            value = settled(evaluate(machine, element.value))
+            value = machine.settled(evaluate(machine, element.value))
             held.append(value)
             hashed = key_of(key)
             if hashed is None:
                 unknown = unknown or Unknown("a key of this dict is not known", element.key)
                 continue
-            if hashed in made.entries:
+            if hashed[0] in made.entries:
                 made.is_whole = False
-                key = made.entries[hashed[0]][0] if False else key
             _set_entry(made, hashed[0], key, value)
             continue
         made.is_whole = False
@@ -222,7 +222,7 @@ def choose(machine: Machine, node: cst.CSTNode, known: bool | None, nodes: list[
     for each in nodes:
         machine.state.push()
         machine.live = True
-        value = settled(evaluate(machine, each))
+        value = machine.settled(evaluate(machine, each))
         delta = machine.state.pop()
         if machine.live:
             results.append(value)
@@ -231,24 +231,32 @@ def choose(machine: Machine, node: cst.CSTNode, known: bool | None, nodes: list[
     if not results:
         return Unknown("this does not return", node)
     machine.state.join(deltas, node)
-    return joined(results, node)
+    return machine.joined(results, node)
 
 
 def _boolean(machine: Machine, node: cst.BooleanOperation) -> Value:
-    left = settled(evaluate(machine, node.left))
+    left = machine.settled(evaluate(machine, node.left))
     is_and = type(node.operator).__name__ == "And"
     known = truth(machine, left)
     if known is not None:
         return evaluate(machine, node.right) if known is is_and else left
     machine.state.push()
-    right = settled(evaluate(machine, node.right))
+    right = machine.settled(evaluate(machine, node.right))
     live, machine.live = machine.live, True
     delta = machine.state.pop()
+    if not live:
+        machine.live = True
+    if any(isinstance(each, (Box, Sequence, Unknown)) for each in options_of(right)) and any(
+        isinstance(each, (Box, Sequence)) for each in (*options_of(left), *options_of(right))
+    ):  # which object it is decides more than a value
+        machine.state.join([{}, delta] if live else [{}], node)
+        machine.state.blur([left, right])
+        return Unknown(f"`{machine.tree.code(node)}` chooses by what is true", node)
     kept = [each for each in options_of(left) if truth(machine, each) is not is_and]
     if not live:
-        return joined(kept, node) if kept else left
+        return machine.joined(kept, node) if kept else left
     machine.state.join([{}, delta], node)
-    return joined([*kept, right], node)
+    return machine.joined([*kept, right], node)
 
 
 def options_of(value: Value) -> list[Value]:
@@ -328,7 +336,7 @@ def _lambda(machine: Machine, node: cst.Lambda) -> Value:
 def _walrus(machine: Machine, node: cst.NamedExpr) -> Value:
     from .statements import assign
 
-    value = settled(evaluate(machine, node.value))
+    value = machine.settled(evaluate(machine, node.value))
     with machine.inside(machine.walrus_scope()):
         assign(machine, node.target, value, node)
     return value
@@ -390,4 +398,3 @@ _KINDS: dict[str, Function[..., Value]] = {
 }
 
 __all__ = ["choose", "elements", "evaluate", "index_of", "key_of", "options_of"]
-_ = UNBOUND

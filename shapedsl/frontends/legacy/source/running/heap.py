@@ -16,7 +16,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from ..values import Callable, Collection, Constant, Dict, DimValue, Fork, HintValue, Imported, Sequence, Tensor, Unknown
+from ..values import (
+    Callable,
+    Collection,
+    Constant,
+    Dict,
+    DimValue,
+    Fork,
+    HintValue,
+    Imported,
+    Partial,
+    Sequence,
+    Tensor,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +57,8 @@ class Box:
     node: cst.CSTNode
     lost: Unknown | None = None
     is_many: bool = False
+    is_object: bool = False  # the attributes of one
+    born: int = 0  # the number of boxes and scopes before it
 
 
 @dataclass(eq=False, slots=True)
@@ -77,6 +92,7 @@ class Scope:
     outer: dict[str, str] = field(default_factory=dict)
     names: dict[str, Value] = field(default_factory=dict)
     log: list[tuple[int, str, Value]] = field(default_factory=list)
+    born: int = 0
 
 
 Key: TypeAlias = "Box | tuple[Scope, str]"
@@ -98,7 +114,9 @@ class State:
 
     def bind(self, scope: Scope, name: str, value: Value) -> None:
         """Binds a name."""
-        value = settled(value)
+        if isinstance(value, Sequence) and value.class_name == "iterator":
+            self.blur([value])
+            value = settled(value)
         if self.journals:
             self.journals[-1].setdefault((scope, name), scope.names.get(name, UNBOUND))
         self.time += 1
@@ -119,12 +137,28 @@ class State:
             self.touch(box)
             box.lost = reason
             self.intact.pop(box, None)
+            self.blur([each for content in box.contents for each in within(content)])
 
     def escape(self, box: Box) -> None:
-        """Says that code elsewhere may hold a box."""
+        """Says that code elsewhere, or a value that is not known, may hold a box."""
         self.escaped.add(box)
         if box.lost is None:
             self.intact[box] = None
+
+    def blur(self, values: Iterable[Value]) -> None:
+        """Says that a value that is not known may be one of these, or in one: what changes it changes them."""
+        todo: list[object] = list(values)
+        while todo:
+            value = todo.pop()
+            if isinstance(value, Box):
+                if value in self.escaped and (value in self.intact or value.lost is not None):
+                    continue
+                self.escape(value)
+                todo.extend(each for content in value.contents for each in within(content))
+            elif isinstance(value, Callable):
+                todo.extend(each for each in (value.inner, value.attributes) if each is not None)
+            else:
+                todo.extend(within(value))
 
     def current(self, key: Key) -> Held:
         """Returns what a key holds now."""
@@ -136,7 +170,9 @@ class State:
             self.touch(key)
             contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", value)
             key.contents = [copied(content) for content in contents]
-            if key.lost is None and key in self.escaped:
+            if key.lost is not None:
+                self.blur([each for content in key.contents for each in within(content)])
+            elif key in self.escaped:
                 self.intact[key] = None
         else:
             self.bind(*key, cast("Value", value))
@@ -191,7 +227,10 @@ class State:
             values = [delta[key] for delta in deltas if key in delta]
             if len(values) < len(deltas):
                 values.insert(0, frozen(self.current(key)))
-            self.put(key, joined_held(values, node))
+            result = joined_held(values, node)
+            if isinstance(result, Unknown):
+                self.blur(cast("list[Value]", values))
+            self.put(key, result)
 
 
 def because(value: Value | None, node: cst.CSTNode, otherwise: str) -> Unknown:
@@ -206,6 +245,21 @@ def settled(value: Value) -> Value:
     if isinstance(value, Sequence) and value.class_name == "iterator":
         return Unknown("it is an iterator", value.node)
     return value
+
+
+def within(value: object) -> list[Value]:
+    """Returns the values that one holds."""
+    if isinstance(value, Dict):
+        return [each for pair in value.entries.values() for each in pair]
+    if isinstance(value, Sequence):
+        return list(value.items)
+    if isinstance(value, Collection):
+        return [each for entry in value.entries for each in entry[:2]]
+    if isinstance(value, Fork):
+        return list(value.options)
+    if isinstance(value, Partial):
+        return [value.inner, *(each.value for each in value.args)]
+    return []
 
 
 def held(box: Box) -> tuple[list[Content], Unknown | None, bool]:
@@ -337,4 +391,5 @@ __all__ = [
     "same",
     "same_content",
     "settled",
+    "within",
 ]

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from .dims import call_dim, call_dims, call_hint
-from .heap import Box, Scope, copied, settled
+from .heap import Box, Scope, copied
 from .tensors import make_tensor
 from ..values import Callable, Collection, Constant, Dict, DimValue, HintValue, Partial, Sequence, Tensor, Unknown
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ..observe import Argument
     from ..values import Value
 
-_ENDS: Final = frozenset("sys.exit os._exit os.abort builtins.exit builtins.quit pytest.skip pytest.fail pytest.exit".split())
+_ENDS: Final = frozenset(
+    "sys.exit os._exit os.abort builtins.exit builtins.quit pytest.skip pytest.fail pytest.exit".split()
+)
 _ITERATOR: Final = "iterator"
 _LONGEST: Final = 4_096
 
@@ -88,7 +90,10 @@ def _dict(machine: Machine, node: cst.Call, given: list[Value], named: dict[str,
             machine.escape([*given, *named.values()], node)
             return Unknown(str(error), node)
     for key, value in named.items():
-        made.entries[key] = (made.entries[key][0] if key in made.entries else Constant(key, node), settled(value))
+        made.entries[key] = (
+            made.entries[key][0] if key in made.entries else Constant(key, node),
+            machine.settled(value),
+        )
     made.is_whole = not given
     return machine.box(made)  # type: ignore[return-value]
 
@@ -113,7 +118,7 @@ def _items(machine: Machine, given: list[Value], named: dict[str, Value]) -> lis
     if named or len(given) > 1:
         return None
     found = machine.items(given[0]) if given else []
-    return None if found is None else [settled(each) for each in found]
+    return None if found is None else [machine.settled(each) for each in found]
 
 
 def _iterator(
@@ -218,12 +223,12 @@ def _map(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, 
     for item in items:
         args = [Argument(None, "", item, node.args[1])]
         if isinstance(given[0], Callable) and given[0].kind == "function" and given[0].around is not None:
-            results.append(settled(call_function(machine, node, given[0], args)))
+            results.append(machine.settled(call_function(machine, node, given[0], args)))
         else:
             found = known_or_none(machine, node, given[0], args)
             if found is None:
                 return None
-            results.append(settled(found))
+            results.append(machine.settled(found))
         if not machine.live:
             return Unknown("this raises", node)
     return Sequence("tuple", results, node, class_name=_ITERATOR)
@@ -291,7 +296,9 @@ def _len(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, 
     return None if items is None else Constant(len(items), node)
 
 
-def _of_constants(work: Function[..., object]) -> Function[[Machine, cst.Call, list[Value], dict[str, Value]], Value | None]:
+def _of_constants(
+    work: Function[..., object],
+) -> Function[[Machine, cst.Call, list[Value], dict[str, Value]], Value | None]:
     def run(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
         plain: list[object] = []
         for each in given:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from .heap import UNBOUND, Box, frozen, joined_held, same
-from .machine import Loop, within
+from .heap import within
+from .machine import Loop
 from .names import children
 from ..values import Constant, Dict, Fork, Sequence, Unknown
 
@@ -180,6 +181,8 @@ def repeat(
             if settled:
                 break
         if not settled:
+            for key, value in start.items():
+                machine.state.blur([value] if not isinstance(key, Box) else [])  # type: ignore[list-item]
             start = {**_anything(machine, node), **{key: _lost(key, node) for key in start}}
             breaks = [{}]
         if not machine.muted:
@@ -236,6 +239,8 @@ def _widen(machine: Machine, node: cst.CSTNode, start: Delta, ends: list[Delta],
                     start[key] = before
                 continue
             is_stable = False
+            if not isinstance(key, Box):
+                machine.state.blur([before, value])  # type: ignore[list-item]
             start[key] = _lost(key, node) if harder else joined_held([before, value], node)
     return is_stable
 
@@ -329,6 +334,7 @@ def _anything(machine: Machine, node: cst.CSTNode) -> Delta:
                 values.extend(within(value))
     for name in _assigned(node):
         owner = machine.owner(name, at) or scope
+        machine.state.blur([owner.names.get(name, UNBOUND)])
         start[owner, name] = _lost((owner, name), node)
     return start
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from .heap import UNBOUND, Box, Content, Delta, Scope, State, joined
+from .heap import UNBOUND, Box, Content, Delta, Scope, State, joined, settled, within
 from .library import BUILTINS
 from .names import Index, Names, index
 from ..observe import Frame
@@ -93,6 +93,7 @@ class ClassInfo:
         bases: In order.
         fields: Of a namedtuple or a dataclass, with their defaults (None without one); None for another class.
         is_tuple: Whether it is a namedtuple.
+        is_dataclass: Whether `dataclasses.dataclass` decorates it.
         is_changed: Whether a decorator that is not known may have changed it.
     """
 
@@ -100,6 +101,7 @@ class ClassInfo:
     bases: list[Value]
     fields: dict[str, Value | None] | None = None
     is_tuple: bool = False
+    is_dataclass: bool = False
     is_changed: bool = False
 
 
@@ -114,6 +116,7 @@ class Machine:
         self.live = True
         self.muted = 0
         self.steps = 0
+        self.born = 0  # how many boxes and scopes were made
         self.limit = _FREE + _PER_NODE * self.index.size
         self.module = Scope("module", "", None, None, set(self.index.scopes[None].bound))
         self.scope = self.module
@@ -183,7 +186,8 @@ class Machine:
     def open(self, kind: str, name: str, node: cst.CSTNode, parent: Scope | None) -> Scope:
         """Returns a new scope."""
         names = self.index.scopes.get(node, _NO_NAMES)
-        return Scope(kind, name, node, parent, set(names.bound), names.outer)
+        self.born += 1
+        return Scope(kind, name, node, parent, set(names.bound), names.outer, born=self.born)
 
     @contextmanager
     def inside(self, scope: Scope) -> Iterator[None]:
@@ -243,7 +247,7 @@ class Machine:
             self.live = False
             return Unknown(f"`{function.name}` does not return", node)
         self.state.join([delta for _, delta in activation.returns], call or node)
-        return joined([value for value, _ in activation.returns], call or node)
+        return self.joined([value for value, _ in activation.returns], call or node)
 
     def leave(self, value: Value) -> None:
         """Returns from the function that is being run."""
@@ -290,7 +294,7 @@ class Machine:
         if "staticmethod" in kinds:
             return function
         lost = Unknown("attributes may be set elsewhere", function.node)
-        attributes = Box([Dict({}, function.node)], function.node, lost)
+        attributes = Box([Dict({}, function.node)], function.node, lost, is_object=True)
         receiver = Callable("object", owner.signature, owner.name, owner.node, inner=owner, attributes=attributes)  # type: ignore[arg-type]
         return replace(function, inner=owner if "classmethod" in kinds else receiver)
 
@@ -305,14 +309,15 @@ class Machine:
                 return []
             self.state.push()
             self.muted += 1
-            live = self.live
+            live, born = self.live, self.born
             try:
                 self.enter(function, unknown_params(self, function), None)
             finally:
                 self.muted -= 1
                 self.live = live
                 delta = self.state.pop()
-            found = self._effects[function] = list(delta)
+            found = [key for key in delta if (key if isinstance(key, Box) else key[0]).born <= born]
+            self._effects[function] = found
         return found
 
     def _look_back(self, function: Callable) -> None:
@@ -388,7 +393,8 @@ class Machine:
 
     def box(self, content: Content) -> Box:
         """Returns a new mutable object."""
-        made = Box([content], content.node)
+        self.born += 1
+        made = Box([content], content.node, born=self.born)
         self.steps += len(within(content))
         return made
 
@@ -443,6 +449,7 @@ class Machine:
         """Makes every name unknown that can be seen here."""
         scope: Scope | None = self.scope
         while scope is not None:
+            self.state.blur(scope.names.values())
             for name in list(scope.names):
                 self.state.bind(scope, name, reason)
             scope = scope.parent
@@ -452,8 +459,33 @@ class Machine:
         for key in keys:
             if isinstance(key, Box):
                 self.state.lose(key, Unknown(reason, node))
-            else:
+                continue
+            value = key[0].names.get(key[1], UNBOUND)
+            if not isinstance(value, Unknown):
+                self.state.blur([value])
                 self.state.bind(*key, Unknown(reason, node))
+
+    def joined(self, values: Iterable[Value], node: cst.CSTNode) -> Value:
+        """Returns one of several values, as `heap.joined` does; what a value that is not known may be, it may change."""
+        every = list(values)
+        result = joined(every, node)
+        if isinstance(result, Unknown):
+            self.state.blur(every)
+        return result
+
+    def settled(self, value: Value) -> Value:
+        """Returns a value that may be kept, as `heap.settled` does."""
+        kept = settled(value)
+        if kept is not value:
+            self.state.blur([value])
+        return kept
+
+    def unknown_store(self, node: cst.CSTNode, *, of_object: bool = False) -> None:
+        """Says that something that is not known is changed: an item of it, or an attribute."""
+        self.steps += len(self.state.intact) // 4
+        for box in list(self.state.intact):
+            if box.is_object or not of_object:
+                self.state.lose(box, Unknown("something that is not known here is changed, which it may be", node))
 
     def escape(self, values: Iterable[Value], node: cst.CSTNode, *, reason: str | None = None) -> None:
         """Hands values to code that the file does not show.
@@ -489,6 +521,7 @@ class Machine:
         """Says that code elsewhere runs, and is given values."""
         reason = "a call may change it"
         self.escape(values, node, reason=reason)
+        self.steps += len(self.state.intact) // 4
         for box in list(self.state.intact):
             self.state.lose(box, Unknown(reason, node))
         self.disturb(node)
@@ -555,8 +588,13 @@ class Machine:
             )
         elif isinstance(value, Fork):
             shown = joined([self._show(option, inner) for option in value.options if option is not UNBOUND], value.node)
-        elif isinstance(value, Callable) and value.inner is not None:
-            shown = replace(value, inner=self._show(value.inner, inner))
+        elif isinstance(value, Callable):
+            attributes = None if value.attributes is None else self._show(value.attributes, inner)
+            shown = replace(
+                value,
+                inner=None if value.inner is None else self._show(value.inner, inner),
+                attributes=attributes if isinstance(attributes, Dict) else None,
+            )
         elif isinstance(value, Member):
             shown = replace(value, owner=self._show(value.owner, inner))
         elif isinstance(value, Relation):
@@ -568,19 +606,4 @@ class Machine:
         return shown
 
 
-def within(value: object) -> list[Value]:
-    """Returns the values that one holds."""
-    if isinstance(value, Dict):
-        return [each for pair in value.entries.values() for each in pair]
-    if isinstance(value, Sequence):
-        return list(value.items)
-    if isinstance(value, Collection):
-        return [each for entry in value.entries for each in entry[:2]]
-    if isinstance(value, Fork):
-        return list(value.options)
-    if isinstance(value, Partial):
-        return [value.inner, *(each.value for each in value.args)]
-    return []
-
-
-__all__ = ["Activation", "Loop", "Machine", "within"]
+__all__ = ["Activation", "ClassInfo", "Loop", "Machine"]

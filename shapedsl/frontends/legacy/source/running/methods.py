@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .heap import MOST_OPTIONS, Box, copied, joined, settled
-from ..values import Collection, Constant, Dict, Fork, Sequence, Tensor, Unknown
+from .heap import MOST_OPTIONS, Box, copied, within
+from ..values import Constant, Dict, Fork, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -98,7 +98,7 @@ def change(machine: Machine, box: Box, step: cst.CSTNode, work: Function[[Conten
     box.contents = [*before, *after]
     if len(box.contents) > MOST_OPTIONS:
         machine.escape([box], step, reason="it is built in too many branches")
-    return joined(results, step)
+    return machine.joined(results, step)
 
 
 def _on(
@@ -108,8 +108,8 @@ def _on(
     spread: tuple[list[Value], dict[str, Value]],
     node: cst.CSTNode,
 ) -> Value:
-    given = [settled(each) for each in spread[0]]
-    named = {key: settled(value) for key, value in spread[1].items()}
+    given = [machine.settled(each) for each in spread[0]]
+    named = {key: machine.settled(value) for key, value in spread[1].items()}
     if isinstance(content, Dict):
         return _on_dict(machine, content, name, spread[0] if name == "update" else given, named, node)
     if isinstance(content, Sequence):
@@ -127,6 +127,7 @@ def _on_dict(
         key = key_of(given[0]) if given and not named else None
         if key is None:
             if name == "get":
+                machine.state.blur([*given, *within(content)])
                 return Unknown("which key this reads is not known", node)
             raise LostError("a key that is changed is not known")
         entry = content.entries.get(key[0])
@@ -214,10 +215,14 @@ def _on_list(
         if items is None:
             machine.escape(given, node)
             raise LostError("what is added to it is not known")
-        content.items.extend(settled(each) for each in items)
+        content.items.extend(machine.settled(each) for each in items)
     elif name in ("insert", "pop"):
         at = given[0] if given else Constant(-1, node)
-        if not isinstance(at, Constant) or not isinstance(at.value, int) or len(given) != (2 if name == "insert" else len(given)):
+        if (
+            not isinstance(at, Constant)
+            or not isinstance(at.value, int)
+            or len(given) != (2 if name == "insert" else len(given))
+        ):
             raise LostError("where it is changed is not known")
         if name == "insert":
             content.items.insert(at.value, given[1])
@@ -256,7 +261,7 @@ def extend(machine: Machine, before: Value | Box, kind: str, value: Value, step:
             if items is None:
                 raise LostError(value.reason if isinstance(value, Unknown) else "what is added to it is not known")
             content.steps.append(step)
-            content.items.extend(settled(each) for each in items)
+            content.items.extend(machine.settled(each) for each in items)
         else:
             raise LostError("it is changed in a way that is not followed")
         return Constant(None, step)
@@ -288,7 +293,9 @@ def _of_string(
     if not all(isinstance(each, Constant) for each in named.values()):
         return Unknown("part of this string is not known", node)
     keywords = {key: value.value for key, value in named.items() if isinstance(value, Constant)}
-    if len(str(text.value)) > 4096 or (name == "format" and "{:" in str(text.value).replace(" ", "") and len(str(text.value)) > 200):
+    if len(str(text.value)) > 4096 or (
+        name == "format" and "{:" in str(text.value).replace(" ", "") and len(str(text.value)) > 200
+    ):
         return Unknown("this string is too long", node)
     if name == "zfill" and not (values and isinstance(values[0], int) and values[0] < 1000):
         return Unknown("this string is too long", node)
@@ -316,4 +323,3 @@ def _of_tuple(
 
 
 __all__ = ["METHODS", "LostError", "call_method", "change", "extend", "merge"]
-_ = Collection

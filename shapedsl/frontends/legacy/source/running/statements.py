@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from .attributes import imported, item_of, set_item
 from .branches import run_if, run_match, run_try, run_with
 from .classes import define_class, set_attribute
-from .heap import UNBOUND, Box, settled
+from .heap import UNBOUND, Box
 from .library import STARS, canonical
 from .loops import run_for, run_while
 from .names import dotted
-from ..values import Callable, Constant, Dict, Fork, Imported, Sequence, Unknown
+from ..values import Callable, Constant, DimValue, Fork, Imported, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -70,8 +70,6 @@ def assign(machine: Machine, target: cst.BaseExpression, value: Value, step: cst
 def _unpack(machine: Machine, target: cst.Tuple | cst.List, value: Value, step: cst.CSTNode) -> None:
     import libcst as cst
 
-    from .heap import joined
-
     elements = list(target.elements)
     options = value.options if isinstance(value, Fork) else [value]
     found: list[list[Value]] = []
@@ -97,7 +95,7 @@ def _unpack(machine: Machine, target: cst.Tuple | cst.List, value: Value, step: 
         machine.live = False
         return
     for position, element in enumerate(elements):
-        assign(machine, element.value, joined([each[position] for each in found], step), step)
+        assign(machine, element.value, machine.joined([each[position] for each in found], step), step)
 
 
 def assign_unknown(machine: Machine, target: cst.BaseExpression, value: Unknown) -> None:
@@ -118,7 +116,7 @@ def _assign(machine: Machine, node: cst.Assign) -> None:
 
     value = evaluate(machine, node.value)
     if len(node.targets) > 1:
-        value = settled(value)
+        value = machine.settled(value)
     for target in node.targets:
         assign(machine, target.target, value, node)
 
@@ -160,8 +158,9 @@ def _augmented(machine: Machine, node: cst.AugAssign) -> None:
         after: Value = before
     else:
         after = binary(machine, node, kind, before, value)
-        if isinstance(before, Unknown):
-            machine.escape([value], node)
+        if any(not isinstance(each, (Constant, DimValue, Tensor, Sequence)) for each in options):
+            machine.escape([value], node)  # `+=` and `|=` may change the object itself
+            machine.unknown_store(node)
     if isinstance(target, cst.Subscript):
         assert holder is not None and index is not None
         if not isinstance(after, Box):
@@ -272,7 +271,7 @@ def decorated(machine: Machine, node: cst.FunctionDef | cst.ClassDef, made: Call
         if name in ("builtins.property", "functools.cached_property"):
             result = Unknown("a property is not followed", node)
         elif name == "dataclasses.dataclass" and made in machine.classes:
-            machine.classes[made].is_changed = True
+            machine.classes[made].is_dataclass = True
         elif not name.startswith(_KEPT):
             if made in machine.classes:
                 machine.classes[made].is_changed = True
@@ -378,4 +377,3 @@ _KINDS: dict[str, Function[..., None]] = {
 }
 
 __all__ = ["assign", "assign_unknown", "decorated", "execute"]
-_ = Dict
