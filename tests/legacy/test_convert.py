@@ -565,6 +565,13 @@ def test_axes_at_the_top() -> None:
     assert refused(B, "x").code == "legacy-top-level"
 
 
+def test_what_is_nested_too_deeply() -> None:
+    tree: Tree = axes({0: B})
+    for _ in range(5000):
+        tree = row(tree)
+    assert refused(named(x=tree)).code == "input-too-large"
+
+
 def test_the_notes_of_the_reader_come_first() -> None:
     note = Note(Verdict.LOSS, "legacy-loss", "something was lost")
     made = converted(named(x=axes({0: Named("b", 1)})), notes=(note,))

@@ -184,6 +184,13 @@ def test_what_is_no_dump(dump: object) -> None:
     assert refused(dump) == "legacy-parameter"
 
 
+def test_a_dump_that_is_nested_too_deeply() -> None:
+    inside: list[Any] = ["n"]
+    for _ in range(5000):
+        inside = [inside]
+    assert refused({"dynamic_shapes": inside, "dims": {}}) == "input-too-large"
+
+
 def test_endless_bounds_in_a_dump() -> None:
     text = '{"dynamic_shapes": [["n"]], "dims": {"n": {"min": 3, "max": Infinity, "derived": []}}}'
     same(dumped(text), "def f(arg0: Tensor[n]):\n    dim n in [3, inf]")

@@ -48,11 +48,19 @@ def convert(spec: LegacySpec, report: Report) -> Conversion | None:
     Args:
         spec: From any of the formats.
         report: Receives the errors: ``legacy-bounds``, ``legacy-names``, ``legacy-object-keys``,
-            ``legacy-parameter``, ``legacy-top-level``.
+            ``legacy-parameter``, ``legacy-top-level``; and ``input-too-large`` for what is nested too deeply.
 
     Returns:
         None if an error was reported.
     """
+    try:
+        return _convert(spec, report)
+    except RecursionError:
+        report.error("input-too-large", "the legacy spec is nested too deeply", at=spec.span)
+        return None
+
+
+def _convert(spec: LegacySpec, report: Report) -> Conversion | None:
     errors = len(report.errors)
     assigned = by_parameter(spec, report)
     if assigned is None:

@@ -78,7 +78,8 @@ def read_dump(
 
     Args:
         dump: What `is_dump` accepts.
-        report: Receives ``legacy-parameter`` for what is no dump, and ``legacy-names`` for a dim that it does not list.
+        report: Receives ``legacy-parameter`` for what is no dump, and ``legacy-names`` for a dim that it does not list,
+            ``input-too-large`` for what is nested too deeply.
         name: Of the callable.
         params: Its parameters, if they are known; a dump is in the order in which the inputs were passed.
         inputs: The example's, if there is one.
@@ -90,7 +91,11 @@ def read_dump(
     """
     errors = len(report.errors)
     reader = _Reader(report, span)
-    tree = reader.top(dump)
+    try:
+        tree = reader.top(dump)
+    except RecursionError:
+        report.error("input-too-large", "the dump is nested too deeply", at=span)
+        return None
     if len(report.errors) > errors:
         return None
     notes = reader.notes()

@@ -32,7 +32,7 @@ def as_name(text: str) -> str:
 
 def free(wish: str, taken: Iterable[str]) -> str:
     """Returns ``wish``, or ``wish_2``, ``wish_3``… if it is taken."""
-    taken = set(taken)
+    taken = taken if isinstance(taken, (set, frozenset)) else set(taken)
     made, count = wish, 1
     while made in taken:
         count += 1
