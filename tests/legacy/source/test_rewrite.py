@@ -424,6 +424,35 @@ CASES = {
         n = 3
         """,
     ),
+    "comments of what goes, and of what moves": (
+        """
+        n = Dim(
+            "n",  # the name
+            min=3,  # at least
+            max=None,  # no bound
+        )
+        shapes = {
+            "x": {
+                -1: Dim("m"),  # the width
+                0: n,  # the batch
+            }
+        }
+        export(One(), (x,), dynamic_shapes=shapes)
+        """,
+        """
+        n = ShapeVar(
+            "n",  # the name
+            min=3,  # at least
+        )
+        shapes = ShapesSpec({
+            "x": TensorSpec([
+                n,  # the batch
+                ShapeVar("m"),  # the width
+            ])
+        })
+        export(One(), (x,), dynamic_shapes=shapes)
+        """,
+    ),
     "annotations": (
         """
         n: Dim = Dim("n", max=8)

@@ -15,6 +15,7 @@ After (two dims of one name are one size, and have to be one object)::
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ from .variables import Needed, Table
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    from .plan import Plan
 
 
 def parts_of(value: Value) -> Iterator[Value]:
@@ -193,7 +196,7 @@ class Dims:
                 bound = wanted.pop(keyword)
                 text = plan.tree.source.text[slice(*plan.outer(arg.value))]
                 if bound is None and text != "0" and at:
-                    stretches.append((at, end, ""))
+                    stretches.append(_without(plan, arg, at, end))
                 elif bound is not None and bound != as_said[keyword]:
                     stretches.append((*plan.outer(arg.value), str(bound)))
             at = end
@@ -228,6 +231,25 @@ class Dims:
             text += ","
         is_bare = isinstance(self._draft.file.scopes.parent(root), cst.Assign)
         return [(*plan.outer(root), text if is_bare else f"({text})")]
+
+
+def _without(plan: Plan, arg: cst.Arg, before: int, end: int) -> Stretch:
+    """Returns the edit that drops an argument behind another one: its lines, or with the comma before it.
+
+    Args:
+        plan: Of the file.
+        arg: The argument.
+        before: Where the one before it ends.
+        end: Where it ends.
+    """
+    text = plan.tree.source.text
+    start = plan.tree.extent(arg)[0]
+    line = max(text.rfind("\n", 0, start), before)
+    rest = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?=\r?\n)").match(text, end)
+    if line > before and not text[line:start].strip() and rest is not None:
+        line -= text[line - 1] == "\r"
+        return line, rest.end(), ""
+    return before, end, ""
 
 
 __all__ = ["Dims", "parts_of"]

@@ -20,6 +20,7 @@ cannot be done either, `ImpossibleError` goes up to what it stands in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -322,13 +323,34 @@ class Edits:
             for part, axis in zip(items, numbers, strict=True):
                 self._slot(part, dims[axis])
             return
-        if len(set(numbers)) != len(numbers) or around.has_comment:
-            raise ImpossibleError("its axes are in another order")
+        if len(set(numbers)) != len(numbers):
+            raise ImpossibleError("two keys are one axis")
         texts = ["None"] * len(dims)
+        remarks = [""] * len(dims)
         for part, axis in zip(items, numbers, strict=True):
             self._slot(part, dims[axis])
             texts[axis] = self.draft.text(part.expression)
-        self.draft.edit(value.node, [(*around.span, f"{opening}{', '.join(texts)}{closing}")])
+            remarks[axis] = self._remark(part.expression)
+        text = f"{opening}{self._in_lines(items[0], texts, remarks)}{closing}"
+        self.draft.edit(value.node, [(*around.span, text)])
+
+    def _remark(self, node: cst.CSTNode) -> str:
+        """Returns the comment behind an element, on its line."""
+        plan = self.draft.file.plan
+        found = re.compile(r"[ \t]*,?[ \t]*(#[^\r\n]*)").match(plan.tree.source.text, plan.outer(node)[1])
+        return f"  {found[1]}" if found is not None else ""
+
+    def _in_lines(self, first: Part, texts: list[str], remarks: list[str]) -> str:
+        """Returns dims in the order of their axes: on lines of their own, if one has a comment."""
+        if not any(remarks):
+            return ", ".join(texts)
+        plan = self.draft.file.plan
+        text = plan.tree.source.text
+        start = plan.outer(first.expression if first.at is None else first.at)[0]
+        line = text[max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 : start]
+        margin = line[: len(line) - len(line.lstrip(" \t"))]
+        rows = "".join(f"{plan.newline}{margin}{each},{remark}" for each, remark in zip(texts, remarks, strict=True))
+        return f"{rows}{plan.newline}{margin.removesuffix(plan.tree.module.default_indent)}"
 
     def _padded(self, items: list[Part], axes: list[int], rank: int, stretches: list[Stretch]) -> list[Stretch]:
         """Returns the edits of a dict of axes in order: keys go, and None stands for an axis that is not there."""
