@@ -66,6 +66,14 @@ _SKIPPED = (
 )
 
 
+# The kinds of nodes that open scopes or bind names.
+_BINDING = frozenset(
+    "AnnAssign AssignTarget AugAssign Await ClassDef CompFor Del DictComp ExceptHandler ExceptStarHandler For FunctionDef"
+    " GeneratorExp Global Import ImportFrom Lambda ListComp MatchAs MatchMapping MatchStar NamedExpr Nonlocal SetComp"
+    " TypeAlias WithItem Yield".split()
+)
+
+
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yields the nodes below one, in order, without blanks and punctuation."""
     import libcst as cst
@@ -93,7 +101,9 @@ def index(module: cst.Module) -> Index:
     while todo:
         node, here, walrus = todo.pop()
         found.size += 1
-        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+        if type(node).__name__ not in _BINDING:  # nearly all: the classes are abstract, and slow to ask about
+            todo.extend((each, here, walrus) for each in children(node))
+        elif isinstance(node, (cst.FunctionDef, cst.Lambda)):
             inner = found.scopes[node] = Names()
             params = node.params
             for param in _params(params):
