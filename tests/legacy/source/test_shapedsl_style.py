@@ -84,6 +84,13 @@ TEXTS = {
         "import torch.export._trace as trace\n"
         'ep = trace._export(Net(), args, None, sd.loads("def forward(x: Tensor[b, _], y: _): ...")["forward"].to_torch())\n',
     ),
+    "a removed argument": (
+        """
+        from torch.export import dynamic_dim
+        ep = export(Net(), args, constraints=[dynamic_dim(x, 0) <= 8, dynamic_dim(x, 0) == dynamic_dim(y, 0)])
+        """,
+        'ep = sd.export(Net(), args, spec="def forward(x: Tensor[x_0, _], y: Tensor[x_0, _]): dim x_0 in [0, 8]")\n',
+    ),
     "a removed option": (
         """
         ep = export(Net(), args, dynamic_shapes={"x": {0: Dim("b")}}, prefer_deferred_runtime_asserts_over_guards=True)

@@ -117,7 +117,7 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
     for node in site.stale:
         file.plan.delete(node)
     keyword = site.argument.keyword if site.argument is not None else None
-    if keyword is not None and keyword.value != site.keyword:
+    if keyword is not None and keyword.value != site.keyword and not is_ours:  # ours wrote the whole argument
         file.plan.edit(*file.plan.tree.extent(keyword), site.keyword)
     return True
 
