@@ -72,7 +72,8 @@ def shown(value: Any) -> str:
     if isinstance(value, Sequence):
         left, right = "[]" if value.kind == "list" else "()"
         name = value.class_name if value.kind == "namedtuple" else ""
-        return f"{name}{left}{', '.join(map(shown, value.items))}{right}"
+        comma = "," if value.kind == "tuple" and len(value.items) == 1 else ""
+        return f"{name}{left}{', '.join(map(shown, value.items))}{comma}{right}"
     if isinstance(value, Collection):
         return "<" + ", ".join(f"{shown(key)}: {shown(each)}" for key, each, _ in value.entries) + ">"
     if isinstance(value, Tensor):

@@ -65,6 +65,10 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
         return _derived(node, kind, left, right)
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _constant(node, kind, left.value, right.value)
+    if isinstance(left, Constant) and isinstance(left.value, str) and kind == "Modulo" and isinstance(right, Sequence):
+        if all(isinstance(each, Constant) for each in right.items):
+            plain = tuple(each.value for each in right.items if isinstance(each, Constant))
+            return _constant(node, kind, left.value, plain)
     one, two = machine.content(left), machine.content(right)
     if isinstance(one, Dict) and isinstance(two, Dict) and kind == "BitOr":
         merged = dict(one.entries)

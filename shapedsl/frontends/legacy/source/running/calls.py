@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .classes import make_object
-from .heap import UNBOUND
+from .heap import UNBOUND, because
 from .known import known_call
 from .library import canonical, is_harmless
 from .methods import call_method
@@ -96,6 +96,9 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
                 pass
             elif any(isinstance(each.value, (Callable, Fork, Unknown)) for each in args) and _calls_back(name):
                 machine.unknown_call([each.value for each in args], node)
+            if name.startswith("builtins."):
+                first = next((each.value for each in args if isinstance(each.value, Unknown)), None)
+                return because(first, node, f"the result of `{name.partition('.')[2]}` is not known")
             return _made(machine, node, callee.name, args)
         made = _made(machine, node, callee.name, args)
         machine.unknown_call([each.value for each in args], node)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from .arithmetic import binary, compare, truth, unary
 from .attributes import attribute_of, item_of
 from .comprehensions import comprehension
-from .heap import Box
+from .heap import MOST_OPTIONS, Box, because
 from .names import children
-from ..values import Callable, Constant, Dict, Fork, Made, Member, Relation, Sequence, Unknown
+from ..values import Callable, Constant, Dict, DimValue, Fork, Made, Member, Relation, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -59,13 +60,12 @@ def _concatenated(machine: Machine, node: cst.ConcatenatedString) -> Value:
 def _formatted(machine: Machine, node: cst.FormattedString) -> Value:
     import libcst as cst
 
-    texts: list[str] | None = []
+    texts: list[str] = [""]  # one for each value that it may be
     unknown: Value | None = None
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
-            if texts is not None:
-                raw = "r" in node.prefix.lower()
-                texts.append(_unescaped(part.value, raw=raw))
+            text = _unescaped(part.value, raw="r" in node.prefix.lower())
+            texts = [each + text for each in texts]
             continue
         assert isinstance(part, cst.FormattedStringExpression)
         value = evaluate(machine, part.expression)
@@ -74,22 +74,30 @@ def _formatted(machine: Machine, node: cst.FormattedString) -> Value:
             if isinstance(each, cst.FormattedStringText):
                 spec += each.value
             else:
-                evaluate(machine, each.expression)  # type: ignore[attr-defined]
+                assert isinstance(each, cst.FormattedStringExpression)
+                evaluate(machine, each.expression)
                 value = Unknown("the format is computed", node)
-        plain = isinstance(value, Constant) and isinstance(value.value, (int, str, float, type(None)))
-        if not plain or part.equal is not None:
-            unknown = value if isinstance(value, Unknown) else Unknown("part of this string is not known", node)
-            texts = None
-        elif texts is not None:
-            assert isinstance(value, Constant)
-            try:
-                shown = {"r": repr, "s": str, "a": ascii}.get(part.conversion or "", lambda it: it)(value.value)
-                texts.append(format(shown, spec))
-            except (ValueError, TypeError):
-                unknown, texts = Unknown("this format fails", node), None
-    if texts is None:
-        return unknown or Unknown("part of this string is not known", node)
-    return Constant("".join(texts), node)
+        found = [_format(option, part.conversion or "", spec) for option in options_of(value)]
+        if part.equal is not None or None in found or len(found) * len(texts) > MOST_OPTIONS:
+            unknown = unknown or because(value, node, "part of this string is not known")
+        else:
+            texts = [text + each for text in texts for each in found if each is not None]
+    return unknown or machine.joined([Constant(text, node) for text in texts], node)
+
+
+def _format(value: Value, conversion: str, spec: str) -> str | None:
+    """Returns a value as an f-string shows it; None if that is not known."""
+    if not isinstance(value, Constant) or not isinstance(value.value, (int, str, float, type(None))):
+        return None
+    if sum(map(len, (spec, str(value.value)))) > 200 or re.search(r"\d{4}", spec):
+        return None
+    shown: object = value.value
+    if conversion:
+        shown = {"r": repr, "s": str, "a": ascii}[conversion](shown)
+    try:
+        return format(shown, spec)
+    except (ValueError, TypeError):
+        return None
 
 
 def _unescaped(text: str, *, raw: bool) -> str:
@@ -200,12 +208,8 @@ def key_of(value: Value) -> tuple[object] | None:
     if isinstance(value, Sequence) and value.kind == "tuple":
         parts = [key_of(item) for item in value.items]
         return None if any(part is None for part in parts) else (tuple(part[0] for part in parts if part),)
-    if isinstance(value, (Fork, Unknown, Box)) or isinstance(value, Sequence):
-        return None
-    if isinstance(value, Callable) and value.kind == "object":
-        return None  # its class may compare as it likes
-    name = getattr(value, "name", None)
-    return (("imported", name),) if type(value).__name__ == "Imported" else (value,)
+    is_itself = isinstance(value, (DimValue, Tensor)) or (isinstance(value, Callable) and value.kind != "object")
+    return (value,) if is_itself else None  # another may be equal to what it likes
 
 
 def _conditional(machine: Machine, node: cst.IfExp) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from ...model import Hint
 from .dims import call_dim, call_dims, call_hint
 from .heap import Box, Scope, copied
 from .tensors import make_tensor
@@ -66,6 +67,9 @@ def known_call(machine: Machine, node: cst.Call, callee: Value, name: str, args:
         return call_dims(node, given, named)
     if name == "torch.export.ShapesCollection":
         return None if given or named else machine.box(Collection([], node))  # type: ignore[return-value]
+    head, _, last = name.rpartition(".")
+    if head == "torch.export._DimHint" and last in Hint.__members__ and not args:
+        return HintValue(Hint[last], node)
     if name in _FUNCTIONS:
         return _FUNCTIONS[name](machine, node, given, named)
     return make_tensor(machine, node, name, given, named)

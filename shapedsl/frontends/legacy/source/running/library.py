@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import sys
 from typing import Final
 
 BUILTINS: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"__import__"}
@@ -17,7 +16,6 @@ _SAME: Final = {
 }
 _RENAMED: Final = {
     "torch.export._Dim": "torch.export.Dim",
-    "torch.export._DimHint": "torch.export.Dim",
     "torch.export._ShapesCollection": "torch.export.ShapesCollection",
 }
 
