@@ -229,6 +229,7 @@ class Pairing:
             f"`{place.text}` is a {given.name}, whose registration names no attributes",
             at=tree.span,
             label="described by its flattened children",
+            note="how many children there are, and in which order, only the live object tells",
             help=[
                 "keep the legacy spec here",
                 "register the class with a `flatten_with_keys_fn` whose keys are `GetAttrKey`",
