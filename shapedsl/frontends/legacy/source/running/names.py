@@ -68,9 +68,35 @@ _SKIPPED = (
 
 # The kinds of nodes that open scopes or bind names.
 _BINDING = frozenset(
-    "AnnAssign AssignTarget AugAssign Await ClassDef CompFor Del DictComp ExceptHandler ExceptStarHandler For FunctionDef"
-    " GeneratorExp Global Import ImportFrom Lambda ListComp MatchAs MatchMapping MatchStar NamedExpr Nonlocal SetComp"
-    " TypeAlias WithItem Yield".split()
+    [
+        "AnnAssign",
+        "AssignTarget",
+        "AugAssign",
+        "Await",
+        "ClassDef",
+        "CompFor",
+        "Del",
+        "DictComp",
+        "ExceptHandler",
+        "ExceptStarHandler",
+        "For",
+        "FunctionDef",
+        "GeneratorExp",
+        "Global",
+        "Import",
+        "ImportFrom",
+        "Lambda",
+        "ListComp",
+        "MatchAs",
+        "MatchMapping",
+        "MatchStar",
+        "NamedExpr",
+        "Nonlocal",
+        "SetComp",
+        "TypeAlias",
+        "WithItem",
+        "Yield",
+    ]
 )
 
 
