@@ -141,6 +141,11 @@ FILES = {
         "from torch.export import Dim\ndef f():\n    " + USE + "def g():\n    " + USE,
         f"{NEW}def f():\n    {USED}def g():\n    {USED}",
     ),
+    "a block for type checkers": (
+        "from typing import TYPE_CHECKING\nfrom torch.export import Dim\n\nif TYPE_CHECKING:\n"
+        "    from torch.export import Dim as Size\n\nx: «Size|ShapeVar» = «Dim|ShapeVar»('b')\n",
+        f"{NEW}\nx: ShapeVar = ShapeVar('b')\n",
+    ),
     "several names": (
         "from torch.export import Dim\nx = «{0: Dim('b')}|ShapesSpec({'x': TensorSpec([ShapeVar('b')])})»\n",
         f"from {SPECS} import ShapesSpec, ShapeVar, TensorSpec\nx = ShapesSpec({{'x': TensorSpec([ShapeVar('b')])}})\n",

@@ -70,7 +70,8 @@ def settle(plan: Plan) -> None:
     uses = _Uses(plan.tree, scopes)
     given = list(given_names(scopes))
     lost = {each.statement for each in given if any(gone.holds(span) for span in uses.of(each))}
-    _drop(plan, scopes, given, uses, gone)
+    while _drop(plan, scopes, given, uses, Stretches(gone_spans(plan))):  # what a dropped block asked for may go too
+        pass
     before = known(plan.tree)
     missing = {name: local for name, local in plan.needed.items() if before.get(name) != local}
     insert(plan, scopes, given, lost, missing)
@@ -90,10 +91,10 @@ class _Uses:
         return [self._tree.extent(node) for node in nodes]
 
 
-def _drop(plan: Plan, scopes: Scopes, given: Iterable[Given], uses: _Uses, gone: Stretches) -> None:
-    """Deletes the imports that lost their last use."""
+def _drop(plan: Plan, scopes: Scopes, given: Iterable[Given], uses: _Uses, gone: Stretches) -> bool:
+    """Deletes the imports that lost their last use; returns whether blocks of them went as a whole."""
     if os.path.basename(plan.tree.source.name) == "__init__.py":
-        return  # what others import from here
+        return False  # what others import from here
     words = kept_words(plan, scopes)
     going: dict[cst.CSTNode, list[cst.ImportAlias]] = {}
     for each in given:
@@ -107,6 +108,25 @@ def _drop(plan: Plan, scopes: Scopes, given: Iterable[Given], uses: _Uses, gone:
                 plan.delete(alias)
         elif not is_conditional(scopes, statement):  # else it may ask whether a version has the name
             plan.delete(statement)
+    blocks = [_checking(plan, scopes, statement) for statement in going]
+    for block in blocks:
+        if block is not None:
+            plan.delete(block)
+    return any(blocks)
+
+
+def _checking(plan: Plan, scopes: Scopes, statement: cst.CSTNode) -> cst.If | None:
+    """Returns the ``if TYPE_CHECKING:`` around an import, if all that it holds goes."""
+    import libcst as cst
+
+    around = next((each for each in scopes.above(statement) if isinstance(each, cst.If)), None)
+    if around is None or around in plan.deleted or around.orelse is not None:
+        return None
+    if not plan.tree.code(around.test).endswith("TYPE_CHECKING"):
+        return None
+    lines = [line for line in around.body.body if isinstance(line, cst.SimpleStatementLine)]
+    goes = len(lines) == len(around.body.body) and all(each in plan.deleted for line in lines for each in line.body)
+    return around if goes else None
 
 
 def _may_drop(tree: Tree, scopes: Scopes, given: Given, words: Container[str]) -> bool:
