@@ -74,8 +74,8 @@ def _markdown(
                 kind = site.summary if site.outcome == "converted" else "**kept**"
                 told_of_it = "<br>".join(map(_cell, site.notes))
                 yield f"| {site.line} | {_code(site.api)} | {_code(site.name)} | {_cell(kind)} | {told_of_it} |"
-        notes = "\n".join(_line(note) for site in outcome.sites for note in site.notes)
-        told = [d for d in outcome.diagnostics if _line(d.message) not in notes]
+        notes = [_line(note) for site in outcome.sites for note in site.notes]
+        told = [d for d in outcome.diagnostics if not _is_among(notes, _line(d.message))]
         if told:
             yield ""
             yield from map(_finding, told)
@@ -84,6 +84,11 @@ def _markdown(
         yield "## Elsewhere"
         yield ""
         yield from map(_finding, others)
+
+
+def _is_among(notes: Sequence[str], message: str) -> bool:
+    """Returns whether the notes of call sites say what a message says."""
+    return any(note in message or message in note for note in notes)
 
 
 def _finding(diagnostic: Diagnostic) -> str:
