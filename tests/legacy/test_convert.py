@@ -358,6 +358,11 @@ def test_a_spec_that_does_not_fit_its_input(tree: Tree, given: Input) -> None:
     assert "`x" in error.message
 
 
+def test_an_object_that_is_not_registered() -> None:
+    assert refused(named(x=row(axes({0: B}))), inputs={"x": OtherInput("Cache")}).helps[0].startswith("register Cache")
+    assert refused(named(x=row(axes({0: B}))), inputs={"x": OtherInput("float")}).helps == ()
+
+
 def test_a_static_axis_that_the_tensor_lacks_is_ignored_as_torch_does() -> None:
     same(converted(named(x=axes({0: B, 7: Unsaid()})), inputs={"x": T1}), "def f(x: Tensor[b]): ...")
 

@@ -60,6 +60,7 @@ from .verdict import Note
 
 _DIMS: Final = (Named, Derived, Hinted, Pinned, Unsaid)
 _UNKNOWN: Final = UnknownInput()
+_PLAIN: Final = frozenset({"NoneType", "bool", "bytes", "complex", "float", "object", "str"})
 
 
 class Pairing:
@@ -92,7 +93,10 @@ class Pairing:
             case ObjectInput():
                 return self._object(tree, given, place)
             case OtherInput(name=name):
-                return self._misfit(tree, place, f"of type {name}, and never dynamic")
+                help_ = (
+                    "" if name in _PLAIN else f"register {name} with torch's pytree, as the legacy program must have"
+                )
+                return self._misfit(tree, place, f"of type {name}, and never dynamic", help_)
             case UnknownInput():
                 return self._guess(tree, place)
 
