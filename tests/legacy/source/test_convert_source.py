@@ -157,6 +157,13 @@ def test_another_spec_of_one_name_is_numbered() -> None:
     assert str(found["Scale.forward@2"]).count("rows") == 2
 
 
+def test_any_name_of_a_file_can_be_a_comment() -> None:
+    report = Report()
+    result = convert_source(Source("a/b\nc\udcff.py", SCALE), report, target="shapes")
+    assert result.shapes.startswith("# Specs of b c?.py, read")
+    assert list(sd.loads(result.shapes)) == ["Scale.forward"]
+
+
 def test_a_name_that_no_text_can_say_is_left_out_with_a_warning() -> None:
     text = SCALE.replace("Scale", "Größe")
     result, report = convert(text, target="shapes")

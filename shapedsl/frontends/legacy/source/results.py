@@ -15,7 +15,7 @@ Comments say of each spec where it came from, and what changed::
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -87,10 +87,10 @@ def file_text(tree: Tree, sites: Sequence[Site], report: Report) -> str:
         sites: Its uses, with what became of them.
         report: Receives ``inexpressible`` for a name that no such text can say.
     """
-    specs = list(_specs(sites, report))
+    specs = _specs(sites, report)
     if not specs:
         return ""
-    file = os.path.basename(tree.source.name)
+    file = _one_line(os.path.basename(tree.source.name)).encode(errors="replace").decode()
     lines = [f"# Specs of {file}, read from its legacy specs by `shapedsl convert --to shapes`.", "language 1"]
     for spec in specs:
         lines.append("")
@@ -102,22 +102,24 @@ def file_text(tree: Tree, sites: Sequence[Site], report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _specs(sites: Sequence[Site], report: Report) -> Iterator[_Spec]:
-    found: dict[str, list[_Spec]] = {}
-    order: list[_Spec] = []
+def _specs(sites: Sequence[Site], report: Report) -> list[_Spec]:
+    """Returns the defs of a file in the order of their first uses, with those that no text can say left out."""
+    found: dict[tuple[str, Signature], _Spec | None] = {}
+    counts: dict[str, int] = {}
     for site in sites:
         for conversion in site.conversions:
             signature = replace(conversion.signature, index=1)
-            same = found.setdefault(signature.name, [])
-            spec = next((spec for spec in same if replace(spec.signature, index=1) == signature), None)
-            if spec is None:
-                if not _is_sayable(signature, report):
-                    continue
-                spec = _Spec(replace(signature, index=len(same) + 1))
-                same.append(spec)
-                order.append(spec)
-            spec.places.append((site, conversion))
-    yield from order
+            key = signature.name, signature  # equality leaves the name out
+            if key not in found:
+                if _is_sayable(signature, report):
+                    counts[signature.name] = counts.get(signature.name, 0) + 1
+                    found[key] = _Spec(replace(signature, index=counts[signature.name]))
+                else:
+                    found[key] = None
+            spec = found[key]
+            if spec is not None and (site, conversion) not in spec.places:
+                spec.places.append((site, conversion))
+    return [spec for spec in found.values() if spec is not None]
 
 
 def _is_sayable(signature: Signature, report: Report) -> bool:
