@@ -57,7 +57,7 @@ def from_dims(
     fn: Callable[..., Any] | TorchModule | None = None,
     *,
     probe: bool = False,
-    lower: Literal[0, 2] = 0,
+    lower: Literal[0, 2] | None = None,
     input_names: Sequence[str] | None = None,
 ) -> Converted:
     """Returns what a legacy spec says, and how exactly.
@@ -77,8 +77,8 @@ def from_dims(
         probe: Whether to run the legacy export once, and take what it found for the sizes that it was asked to
             find (``AUTO``, ``DYNAMIC``): dynamic or static, equal to another, computed from one, in a range.
             It needs ``fn`` and the example.
-        lower: For a probe: what becomes of a lower bound of 2 that torch only assumed while it traced; see
-            `from_exported`.
+        lower: For a probe: what becomes of a lower bound of 2 that torch only assumed while it traced. By default,
+            0 if the new export succeeds with that, else 2; see `from_exported`.
         input_names: ONNX's names of the inputs, in the order of the parameters, for ``dynamic_axes``.
 
     Raises:
@@ -105,8 +105,9 @@ def from_dims(
     example = None if args is None and kwargs is None else (tuple(args or ()), dict(kwargs or {}))
     if probe and (fn is None or example is None):
         raise TypeError("probe=True runs the legacy export: it needs fn= and the example, args= or kwargs=")
-    if lower not in (0, 2):
-        raise ValueError(f"lower= is 0 or 2, not {lower!r}")
+    from .programs import require_lower
+
+    require_lower(lower)
     report = Report()
     legacy = pipeline.read_legacy(dynamic_shapes, report, fn=fn, example=example, input_names=input_names)
     report.raise_errors()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Report
 from ..targets.tensors import torch_for
-from .programs import settled_program, signature_of
+from .programs import settled_program, signature_of, with_lower
 
 if TYPE_CHECKING:
     from ..frontends.legacy.model import LegacyDim, LegacySpec, Tree
@@ -22,7 +22,7 @@ def probed(
     example: tuple[Sequence[Any], Mapping[str, Any]],
     report: Report,
     *,
-    lower: int = 0,
+    lower: int | None = None,
 ) -> Conversion:
     """Returns ``conversion`` with its unnamed sizes as torch's export found them.
 
@@ -66,9 +66,14 @@ def probed(
     wishes = {place: name for place, name in bare.items() if name in named}
     read = read_program(program, signature_of(fn), wishes, bare)
     lows = {name: _low(signature, name) for name in (*open_.values(), *named)}
-    settled, found = settled_program(read, report, lower=lower, declared=lows)
-    places = {place: substitute_size(size, settled.replaced) for place, size in read.places.items()}
-    return settle_open(conversion, open_, places, found, settled.wheres, read.losses)
+    asked = lower is not None
+
+    def made(lower: int, trial: str | None) -> Conversion:
+        settled, found = settled_program(read, report, lower=lower, declared=lows, trial=trial, asked=asked)
+        places = {place: substitute_size(size, settled.replaced) for place, size in read.places.items()}
+        return settle_open(conversion, open_, places, found, settled.wheres, read.losses)
+
+    return with_lower(made, lower, fn, example)
 
 
 def _low(signature: Any, name: str) -> int:

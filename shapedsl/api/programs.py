@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def from_exported(
-    program: ExportedProgram, fn: Callable[..., Any] | TorchModule | None = None, *, lower: Literal[0, 2] = 0
+    program: ExportedProgram, fn: Callable[..., Any] | TorchModule | None = None, *, lower: Literal[0, 2] | None = None
 ) -> Converted:
     """Returns the spec that a program was made for, with whatever tracing added to it.
 
@@ -35,10 +35,12 @@ def from_exported(
 
     Args:
         program: From ``torch.export``, with named dims, hints or a ShapesSpec, loaded or just made.
-        fn: The callable it was exported from, which tells parameters apart where the program does not
-            (``*rest``, ``**options``).
-        lower: What becomes of a lower bound of 2 that torch assumed while it traced, and that no run of
-            the program is held to: 0, which is what runs, or 2, which is what was traced.
+        fn: The callable it was exported from. It tells parameters apart where the program does not
+            (``*rest``, ``**options``), and answers ``lower``.
+        lower: What becomes of a lower bound of 2 that torch only assumed while it traced: 0, which is what
+            runs, or 2, which is what was traced. By default, 0 if ``fn`` can be exported under that, with the
+            example that the program has, else 2; without ``fn``, 0. A model that branches on a size of 0 or 1
+            (attention, normalization) cannot be exported under 0.
 
     Raises:
         ShapeError: No sizes satisfy what the program demands.
@@ -57,42 +59,62 @@ def from_exported(
 
     if not is_program(program):
         raise TypeError(f"from_exported() takes an ExportedProgram, not {type(program).__name__}")
-    if lower not in (0, 2):
-        raise ValueError(f"lower= is 0 or 2, not {lower!r}")
-    report = Report()
-    return converted(conversion_of(program, report, signature=signature_of(fn), lower=lower), report)
-
-
-def conversion_of(
-    program: ExportedProgram,
-    report: Report,
-    *,
-    signature: inspect.Signature | None = None,
-    lower: int = 0,
-) -> Conversion:
-    """Returns what ``program`` asks of its inputs, with what that leaves open.
-
-    Args:
-        program: From ``torch.export``.
-        report: Receives ``legacy-object-keys``.
-        signature: The parameters of what it was exported from, if they are known.
-        lower: See `from_exported`.
-
-    Raises:
-        ShapeError: ``contradiction``: no sizes satisfy what the program demands.
-    """
+    require_lower(lower)
     from ..frontends.legacy.programs import assemble_program
     from ..targets.exported import read_program
 
-    read = read_program(program, signature)
-    settled, found = settled_program(read, report, lower=lower)
-    return assemble_program(
-        read.name, read.receiver, settled.params, found, settled.wheres, read.losses, read.opaque, report
-    )
+    report = Report()
+    asked = lower is not None
+    read = read_program(program, signature_of(fn))
+
+    def made(lower: int, trial: str | None) -> Conversion:
+        settled, found = settled_program(read, report, lower=lower, trial=trial, asked=asked)
+        return assemble_program(
+            read.name, read.receiver, settled.params, found, settled.wheres, read.losses, read.opaque, report
+        )
+
+    return converted(with_lower(made, lower, fn, program.example_inputs), report)
+
+
+def require_lower(lower: int | None) -> None:
+    """Raises ValueError unless ``lower`` is what `from_exported` takes."""
+    if lower not in (0, 2, None):
+        raise ValueError(f"lower= is 0 or 2, not {lower!r}")
+
+
+def with_lower(
+    made: Callable[[int, str | None], Conversion],
+    lower: int | None,
+    fn: Callable[..., Any] | None,
+    example: tuple[Sequence[Any], Mapping[str, Any]] | None,
+) -> Conversion:
+    """Returns the conversion with the lower bound that is wanted; where that is open, with the one that is found.
+
+    Args:
+        made: Makes the conversion with a bound, and with why an export under 0 fails (empty: it does not).
+        lower: See `from_exported`.
+        fn: What is exported.
+        example: Its arguments.
+    """
+    if lower is not None or fn is None or example is None:
+        return made(lower or 0, None)
+    zero = made(0, "")
+    if zero == made(0, None):  # nothing was assumed
+        return zero
+    from .trying import failure
+
+    why = failure(fn, *example, zero.signature)
+    return zero if why is None else made(2, why)
 
 
 def settled_program(
-    read: ProgramSpec, report: Report, *, lower: int = 0, declared: Mapping[str, int | None] | None = None
+    read: ProgramSpec,
+    report: Report,
+    *,
+    lower: int = 0,
+    declared: Mapping[str, int | None] | None = None,
+    trial: str | None = None,
+    asked: bool = False,
 ) -> tuple[Settled, list[Found]]:
     """Returns what a program demands as briefly as can be, and the variables that are left.
 
@@ -101,6 +123,8 @@ def settled_program(
         report: Receives ``contradiction``.
         lower: See `from_exported`.
         declared: The lower bounds that the user gave, by variable, where that is known.
+        trial: Why an export under a bound of 0 fails, empty if it does not, None if nobody tried.
+        asked: Whether the user said what ``lower`` is.
 
     Raises:
         ShapeError: ``contradiction``.
@@ -144,6 +168,8 @@ def settled_program(
                 assumed=2 if loose and size.name in assumed else None,
                 unchecked=loose and size.name not in assumed,
                 bare=size.bare,
+                trial=trial,
+                asked=asked,
             )
         )
     return settled, found

@@ -244,10 +244,24 @@ def test_an_object_without_keys_stays_static_and_is_told() -> None:
 def test_an_assumed_bound_of_two_is_offered_as_0_or_2() -> None:
     program = exported(lambda self, x: x * 2, (ones(4),), ({0: AUTO},))
     assert [runs(program.module(), (ones(size),)) for size in (0, 1)] == [True, True]  # though the range says 2
-    zero, two = frozen(program), frozen(program, lower=2)
+    with pytest.warns(sd.ShapeWarning, match="it could also be 2, by `lower=2`"):
+        spec = sd.from_exported(program)
+    assert (spec.range("x_0").lo, spec.verdict, spec.notes[0].taken) == (0, "choice", "a lower bound of 0")
+    zero, two = sd.from_exported(program, lower=0), sd.from_exported(program, lower=2)  # asked for: nothing is warned
     assert (zero.range("x_0").lo, two.range("x_0").lo) == (0, 2)
-    assert zero.verdict == two.verdict == "choice"
-    assert [note.taken for note in (*zero.notes, *two.notes)] == ["a lower bound of 0", "a lower bound of 2"]
+    assert zero.verdict == two.verdict == "exact"
+
+
+def test_with_the_callable_an_assumed_bound_goes_unless_it_is_needed() -> None:
+    free = module(lambda self, x: x * 2)
+    needing = module(lambda self, x: x if x.shape[0] == 1 else x * 2)
+    found: list[tuple[int | None, str]] = []
+    for net in (free, needing):
+        program = torch.export.export(net, (ones(4),), dynamic_shapes=({0: AUTO},))
+        spec = frozen(program, fn=net)
+        sd.export(net, (ones(4),), spec=spec)
+        found.append((spec.range("x_0").lo, spec.verdict))
+    assert found == [(0, "exact"), (2, "stricter")]
 
 
 def test_a_declared_bound_stays_and_is_stricter() -> None:

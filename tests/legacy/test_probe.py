@@ -78,16 +78,29 @@ def test_auto_is_equal_to_another_size_or_computed_from_it(
     assert isinstance(new, torch.export.ExportedProgram)
 
 
-def test_an_assumed_bound_of_two_is_offered_as_0_or_2() -> None:
-    def fn(x: Any) -> Any:
+def test_an_assumed_bound_of_two_goes_unless_the_program_relies_on_it() -> None:
+    def twice(x: Any) -> Any:
         return x * 2
 
-    zero, two = probed(({0: AUTO},), (ones(4),), fn=fn), probed(({0: AUTO},), (ones(4),), fn=fn, lower=2)
-    assert (zero.range("x_0").lo, two.range("x_0").lo, zero.verdict, two.verdict) == (0, 2, "choice", "choice")
-    asked = probed(({0: AUTO(min=2, max=9)},), (ones(4),), fn=fn)  # the user's bound stays
-    assert (asked.range("x_0").lo, asked.verdict) == (2, "stricter")
-    (needed,) = sd.loads("def fn(x: Tensor[x_0]):\n    dim x_0 in [3, inf]").values()
-    assert probed(({0: AUTO},), (ones(4),), fn=lambda x: x[2]).normalize() == needed.normalize()  # which is none
+    def alone(x: Any) -> Any:
+        return x if x.shape[0] == 1 else x * 2
+
+    free, needed = probed(({0: AUTO},), (ones(4),), fn=twice), probed(({0: AUTO},), (ones(4),), fn=alone)
+    assert (free.range("x_0").lo, free.verdict) == (0, "exact")
+    assert free.notes[-1].message.endswith("an export without that bound succeeds")
+    assert (needed.range("x_0").lo, needed.verdict) == (2, "stricter")
+    assert needed.notes[-1].message.endswith("asks whether `x_0 == 1`, which the spec leaves open")
+    for lower in (0, 2):  # asked for, and so no choice, and not tried
+        spec = probed(({0: AUTO},), (ones(4),), fn=alone, lower=lower)
+        assert (spec.range("x_0").lo, spec.verdict) == (lower, "exact")
+        assert spec.notes[-1].message.endswith(f"`lower={lower}` was asked for")
+
+
+def test_a_bound_that_was_asked_for_or_is_enforced_stays() -> None:
+    asked = probed(({0: AUTO(min=2, max=9)},), (ones(4),), fn=lambda x: x * 2)
+    assert (asked.range("x_0").lo, asked.range("x_0").hi, asked.verdict) == (2, 9, "stricter")
+    enforced = probed(({0: AUTO},), (ones(4),), fn=lambda x: x[2])
+    assert (enforced.range("x_0").lo, enforced.verdict) == (3, "exact")
 
 
 def test_ints_keywords_and_collections_are_probed() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ...diagnostics import Report
 from ...ir import Param, Predicate, VariableKind
 from ..assemble import Declaration, assemble, constraints_of
-from .notes import choice, loss, stricter
+from .notes import choice, loss, remark, stricter
 from .verdict import Conversion, Note
 
 
@@ -29,6 +29,8 @@ class Found:
         assumed: A lower bound that torch assumed, and no run is held to.
         unchecked: Whether ``low`` is declared, and no run of the program is held to it.
         bare: Whether it stands alone anywhere.
+        trial: Why an export without the assumed bound failed; empty if it did not, None if nobody tried.
+        asked: Whether the user said what becomes of the bound.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Found:
     assumed: int | None
     unchecked: bool
     bare: bool
+    trial: str | None = None
+    asked: bool = False
 
 
 def assemble_program(
@@ -97,26 +101,38 @@ def notes_of(size: Found) -> Iterator[Note]:
     """Yields what a variable's bounds change."""
     low = size.low or 0
     if size.assumed is not None:
-        taken, other = ("0", "2") if low < 2 else ("2", "0")
-        yield choice(
-            f"torch assumed that `{size.name}` is at least {size.assumed}, and runs smaller sizes all the same",
-            size.places,
-            f"a lower bound of {taken}",
-            [f"{other}, by `lower={other}`"],
-        )
+        yield _assumed(size, low)
     elif size.unchecked:
-        ran = (
-            f"values below {low} ran"
-            if size.kind is VariableKind.INT
-            else "size 0 ran"
-            if low == 1
-            else "sizes 0 and 1 ran"
-        )
-        yield stricter(f"{ran} although `{size.name}` is at least {low}, and would now be rejected", size.places)
+        if size.kind is VariableKind.INT:
+            ran = f"values below {low}"
+        else:
+            ran = "size 0" if low == 1 else "sizes 0 and 1"
+        rejected = "is now rejected" if ran == "size 0" else "are now rejected"
+        yield stricter(f"{ran} ran although `{size.name}` is at least {low}, and {rejected}", size.places)
     if not size.bare:
         yield stricter(
             f"any size ran where a size computed from `{size.name}` was promised; others are now rejected", size.places
         )
+
+
+def _assumed(size: Found, low: int) -> Note:
+    """Returns what became of a bound that torch assumed."""
+    said = f"torch assumed that `{size.name}` is at least {size.assumed}"
+    if size.asked:
+        return remark(f"{said}, and runs smaller sizes all the same; `lower={low}` was asked for", size.places)
+    if size.trial == "":
+        return remark(
+            f"{said}, and the program does not rely on it: an export without that bound succeeds", size.places
+        )
+    if size.trial is not None and low:
+        return stricter(f"{said}, and runs smaller sizes, which are now rejected: {size.trial}", size.places)
+    taken, other = ("0", "2") if low < 2 else ("2", "0")
+    return choice(
+        f"{said}, and runs smaller sizes all the same",
+        size.places,
+        f"a lower bound of {taken}",
+        [f"{other}, by `lower={other}`"],
+    )
 
 
 __all__ = ["Found", "assemble_program", "notes_of"]
