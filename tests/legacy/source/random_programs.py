@@ -71,6 +71,15 @@ class Writer:
             lambda: f"{self.dict_name()}[{self.pick(*KEYS)}]",
             lambda: "c[0]",
             lambda: "c[-1]",
+            lambda: f"{self.dict_name()}.get(mess(None))",
+            lambda: f"next(iter({self.pick('c', 'a.values()')}), None)",
+            lambda: "max(c, key=id, default=None)",
+            lambda: f"zip({self.pick('c', 'a.values()')})",
+            lambda: f"Items({self.name()})[{inner()}]",
+            lambda: "(d + 1 if isinstance(d, Items) else d)",
+            lambda: f"Point(1, {inner()})._replace(x={inner()})",
+            lambda: "[*map(mess, c)]",
+            lambda: f"f'{{{self.pick('d', 'len(c)')}}}'",
         )()
 
     def dict(self, depth: int = 0) -> str:
@@ -155,6 +164,14 @@ class Writer:
                     lambda: f"if isinstance(a.get('x'), dict): a['x'][{self.pick(*KEYS)}] = {self.expression()}",
                     lambda: "d = 1\nd += 2".replace("\n", "\n" + "    " * indent),
                     lambda: "c.insert(0, c.pop())",
+                    lambda: f"if isinstance(d, Items): d[0] = {self.expression()}",
+                    lambda: f"d = Items({self.name()})",
+                    lambda: "for d in d if isinstance(d, zip) else (): pass",
+                    lambda: f"if isinstance(d, (dict, list)): d[0 if isinstance(d, dict) else -1] = {self.expression()}",
+                    lambda: f"if isinstance(d, list): d += [{self.expression()}]",
+                    lambda: f"if isinstance(d, dict): d |= {self.dict()}",
+                    lambda: f"a['x'] = d = {self.expression()}",
+                    lambda: f"if type(d) is tuple and d and isinstance(d[0], dict): d[0]['x'] = {self.expression()}",
                     lambda: "del d",
                 )()
             )
@@ -225,6 +242,20 @@ class Writer:
         self.write(0, "class Box:")
         self.write(0, "    def __init__(self, x):")
         self.write(0, "        self.x = x")
+        self.write(0, "class Items:")
+        self.write(0, "    last = None")
+        self.write(0, "    def __init__(self, x):")
+        self.write(0, "        self.x = x")
+        self.write(0, "    def __getitem__(self, k):")
+        self.write(0, "        global d")
+        self.write(0, "        Items.last = d = self.x")
+        self.write(0, "        return self.x")
+        self.write(0, "    def __setitem__(self, k, v):")
+        self.write(0, "        a['y'] = v")
+        self.write(0, "    def __add__(self, n):")
+        self.write(0, "        b['y'] = n")
+        self.write(0, "        return self")
+        self.write(0, "Point = __import__('collections').namedtuple('Point', 'x y')")
         self.write(0, f"a = {self.pick('{}', '{0: 1}')}")
         self.write(0, f"b = {self.pick('{}', 'a', '{0: a}')}")
         self.write(0, f"c = {self.pick('[]', '[a, b]')}")

@@ -6,7 +6,6 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .heap import MOST_OPTIONS, UNBOUND, Box, because
 from ..values import (
     Callable,
     Collection,
@@ -20,6 +19,7 @@ from ..values import (
     Tensor,
     Unknown,
 )
+from .heap import MOST_OPTIONS, UNBOUND, Box, because
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 _LONGEST: Final = 4_096  # items of a list, characters of a string
 _LARGEST: Final = 2**80
@@ -66,15 +66,18 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _constant(node, kind, left.value, right.value)
     if isinstance(left, Constant) and isinstance(left.value, str) and kind == "Modulo" and isinstance(right, Sequence):
-        if all(isinstance(each, Constant) for each in right.items):
-            plain = tuple(each.value for each in right.items if isinstance(each, Constant))
-            return _constant(node, kind, left.value, plain)
+        plain = tuple(each.value for each in right.items if isinstance(each, Constant))
+        return (
+            _constant(node, kind, left.value, plain)
+            if len(plain) == len(right.items)
+            else Unknown("part of this string is not known", node)
+        )
     one, two = machine.content(left), machine.content(right)
     if isinstance(one, Dict) and isinstance(two, Dict) and kind == "BitOr":
         merged = dict(one.entries)
         for key, (name, value) in two.entries.items():
             merged[key] = (merged[key][0] if key in merged else name, value)
-        return machine.box(Dict(merged, node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Dict(merged, node, is_whole=False))
     if isinstance(one, Sequence) and isinstance(two, Sequence) and kind == "Add":
         if _is_plain(one) and _is_plain(two) and _kind(one) == _kind(two):
             return _sequence(machine, one, [*one.items, *two.items], node)
@@ -111,7 +114,7 @@ def _kind(value: Sequence) -> str:
 
 def _sequence(machine: Machine, like: Sequence, items: list[Value], node: cst.CSTNode) -> Value:
     if like.kind == "list":
-        return machine.box(Sequence("list", list(items), node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Sequence("list", list(items), node, is_whole=False))
     return Sequence("tuple", list(items), node, is_whole=False)
 
 
@@ -261,8 +264,8 @@ def _in(machine: Machine, item: Value, container: Value) -> bool | None:
     if isinstance(content, Dict):
         return key[0] in content.entries
     if isinstance(content, Sequence) and content.class_name != "iterator":
-        if all(isinstance(each, Constant) for each in content.items):
-            return any(each.value == item.value for each in content.items if isinstance(each, Constant))
+        plain = [each.value for each in content.items if isinstance(each, Constant)]
+        return item.value in plain if len(plain) == len(content.items) else None
     return None
 
 

@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model import Hint
-from .classes import attribute
-from .heap import Box, copied, within
-from .library import CONSTANTS, canonical
-from .methods import METHODS
-from .tensors import TENSOR_METHODS, tensor_attribute, tensor_item
 from ..values import (
     Callable,
     Collection,
@@ -25,12 +20,17 @@ from ..values import (
     Tensor,
     Unknown,
 )
+from .classes import attribute
+from .heap import Box, copied, within
+from .library import CONSTANTS, canonical
+from .methods import METHODS
+from .tensors import TENSOR_METHODS, tensor_attribute, tensor_item
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 
 def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -> Value:
@@ -197,7 +197,7 @@ def _item(machine: Machine, node: cst.CSTNode, content: object, index: Value) ->
         if bounds is not None:
             items = content.items[bounds]
             if content.kind == "list":
-                return machine.box(Sequence("list", items, node, is_whole=False))  # type: ignore[return-value]
+                return machine.box(Sequence("list", items, node, is_whole=False))
             return Sequence("tuple", items, node, is_whole=False)
         if not isinstance(index, Constant) or not isinstance(index.value, int):
             return Unknown("which item this reads is not known", node)

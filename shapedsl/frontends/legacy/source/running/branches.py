@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..values import Callable, Imported, Unknown
 from .heap import UNBOUND, Box
 from .library import is_harmless
-from ..values import Callable, Imported, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ..observe import Argument
+from ..values import Callable, Constant, Dict, Fork, HintValue, Imported, Made, Member, Partial, Sequence, Unknown
 from .classes import make_object
 from .heap import UNBOUND, because
 from .known import known_call
 from .library import canonical, is_harmless
 from .methods import call_method
-from ..observe import Argument
-from ..values import Callable, Constant, Dict, Fork, HintValue, Imported, Made, Member, Partial, Sequence, Unknown
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 
 def call(machine: Machine, node: cst.Call) -> Value:
@@ -29,7 +29,7 @@ def call(machine: Machine, node: cst.Call) -> Value:
     for arg in node.args:
         star = arg.star if arg.star in ("*", "**") else ""
         name = arg.keyword.value if arg.keyword is not None else None
-        args.append(Argument(name, star, evaluate(machine, arg.value), arg))  # type: ignore[arg-type]
+        args.append(Argument(name, star, evaluate(machine, arg.value), arg))
     return apply(machine, node, callee, args)
 
 
@@ -81,7 +81,8 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
         if function is not None:
             return call_function(machine, node, function, args)
     elif isinstance(callee, HintValue):
-        return known_call(machine, node, callee, "", args)
+        result = known_call(machine, node, callee, "", args)
+        return result or Unknown("the arguments of this call are not known", node)
     elif isinstance(callee, Imported):
         name = canonical(callee.name)
         result = known_call(machine, node, callee, name, args)
@@ -113,15 +114,14 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
 
 def _made(machine: Machine, node: cst.Call, name: str, args: list[Argument]) -> Value:
     """Returns what a call of another module's function makes: all that is known is what it was given."""
-    given: list[tuple[str | None, Value]] | None = []
+    given: list[tuple[str | None, Value]] = []
     for each in args:
         if not each.star:
             given.append((each.name, machine.show(each.value)))
             continue
         spread = spread_args(machine, [each])
         if spread is None:
-            given = None
-            break
+            return Made(name, None, node)
         given.extend((None, machine.show(value)) for value in spread[0])
         given.extend((key, machine.show(value)) for key, value in spread[1].items())
     return Made(name, given, node)
@@ -151,7 +151,7 @@ def _call_made(machine: Machine, node: cst.Call, callee: Made | Member, args: li
 
 # Methods of modules that return the module: those that tensors do not have, and those that they have.
 _THEMSELVES: Final = frozenset(("eval", "train", "requires_grad_"))
-_MOVES: Final = frozenset("cuda cpu to half float double bfloat16 to_empty apply".split())
+_MOVES: Final = frozenset(["cuda", "cpu", "to", "half", "float", "double", "bfloat16", "to_empty", "apply"])
 
 
 def known_or_none(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) -> Value | None:
@@ -209,14 +209,14 @@ def bind_params(
     spread = spread_args(machine, args)
     if spread is None:
         machine.unknown_call([each.value for each in args], node)
-        return unknown_params(machine, function)
+        return unknown_params(function)
     given, named = spread
     if function.inner is not None:
         given = [function.inner, *given]
     params = definition.params
     positional = [each.name.value for each in (*params.posonly_params, *params.params)]
     only = {each.name.value for each in params.posonly_params}
-    bound: dict[str, Value] = dict(zip(positional, given))
+    bound: dict[str, Value] = dict(zip(positional, given, strict=False))
     if isinstance(params.star_arg, cst.Param):
         bound[params.star_arg.name.value] = Sequence("tuple", given[len(positional) :], node, is_whole=False)
     elif len(given) > len(positional):
@@ -265,7 +265,7 @@ def spread_args(machine: Machine, args: list[Argument]) -> tuple[list[Value], di
     return given, named
 
 
-def unknown_params(machine: Machine, function: Callable) -> dict[str, Value]:
+def unknown_params(function: Callable) -> dict[str, Value]:
     """Returns the parameters of a function for callers that the file does not show."""
     import libcst as cst
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ..values import Callable, Constant, Dict, Fork, Imported, Made, Sequence, Unknown
 from .heap import UNBOUND, Box, Scope
 from .library import canonical
 from .names import dotted
 from .signatures import PLAIN_BASES, signature_of
-from ..values import Callable, Constant, Dict, Fork, Imported, Made, Sequence, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import libcst as cst
 
-    from .machine import ClassInfo, Machine
     from ..observe import Argument
     from ..values import Signature, Value
+    from .machine import ClassInfo, Machine
 
 
 def define_class(machine: Machine, node: cst.ClassDef) -> Callable:
@@ -43,12 +43,12 @@ def define_class(machine: Machine, node: cst.ClassDef) -> Callable:
         isinstance(base, Imported) and base.name in ("typing.NamedTuple", "collections.NamedTuple") for base in bases
     ):
         info.is_tuple = True
-        info.fields = _fields(machine, node, scope)
+        info.fields = _fields(node, scope)
     made.signature = forward_of(machine, made)
     return made
 
 
-def _fields(machine: Machine, node: cst.ClassDef, scope: Scope) -> dict[str, Value | None]:
+def _fields(node: cst.ClassDef, scope: Scope) -> dict[str, Value | None]:
     import libcst as cst
 
     fields: dict[str, Value | None] = {}
@@ -113,14 +113,17 @@ def make_object(machine: Machine, node: cst.Call, made: Callable, args: list[Arg
         spread = spread_args(machine, args)
         if spread is None:
             return Unknown(f"the arguments of `{made.name}` are not known", node)
-        values: dict[str, Value | None] = {**info.fields, **dict(zip(info.fields, spread[0])), **spread[1]}
+        values: dict[str, Value | None] = {
+            **info.fields,
+            **dict(zip(info.fields, spread[0], strict=False)),
+            **spread[1],
+        }
         items = [value for value in values.values() if value is not None]
         if len(items) != len(info.fields):
             return Unknown(f"`{made.name}` does not take these arguments", node)
         items = [machine.settled(item) for item in items]
         return Sequence("namedtuple", items, node, fields=tuple(info.fields), class_name=made.name)
-    attributes = machine.box(Dict({}, node))
-    attributes.is_object = True
+    attributes = Box([Dict({}, node)], node, is_object=True, born=machine.born)
     fields = dataclass_fields(machine, made)
     result = Callable("object", made.signature, made.name, made.node, inner=made, attributes=attributes)  # type: ignore[arg-type]
     if fields is not None and member(machine, made, "__init__")[0] is None:
@@ -139,22 +142,18 @@ def make_object(machine: Machine, node: cst.Call, made: Callable, args: list[Arg
 
 def dataclass_fields(machine: Machine, made: Callable) -> dict[str, Value | None] | None:
     """Returns the fields of a dataclass, inherited ones first, with their defaults; None for another class."""
+    import libcst as cst
+
     found: dict[str, Value | None] = {}
     is_one = False
     for _, info in reversed(list(lineage(machine, made))):
         if info is None:
             return None
-        if info.is_dataclass and isinstance(info.scope.node, cst_class()):
+        node = info.scope.node
+        if info.is_dataclass and isinstance(node, cst.ClassDef):
             is_one = True
-            found.update(_fields(machine, info.scope.node, info.scope))
+            found.update(_fields(node, info.scope))
     return found if is_one else None
-
-
-def cst_class() -> type:
-    """Returns what a class's definition is."""
-    import libcst as cst
-
-    return cst.ClassDef
 
 
 def _fill(
@@ -168,7 +167,7 @@ def _fill(
         machine.escape([each.value for each in args], node)
         machine.state.lose(attributes, Unknown("the arguments of this call are not known", node))
         return
-    values: dict[str, Value | None] = {**fields, **dict(zip(fields, spread[0])), **spread[1]}
+    values: dict[str, Value | None] = {**fields, **dict(zip(fields, spread[0], strict=False)), **spread[1]}
     if len(spread[0]) > len(fields) or values.keys() != fields.keys() or None in values.values():
         machine.live = False  # a TypeError
         return
@@ -236,7 +235,23 @@ def _inherited(machine: Machine, value: Callable, made: Callable, name: str, nod
 
 _MODULES: Final = ("torch.", "pytorch_lightning.", "lightning.", "transformers.")
 MODULE_METHODS: Final = frozenset(
-    "eval train cuda cpu to half float double bfloat16 requires_grad_ apply share_memory xpu to_empty type".split()
+    [
+        "eval",
+        "train",
+        "cuda",
+        "cpu",
+        "to",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "apply",
+        "share_memory",
+        "xpu",
+        "to_empty",
+        "type",
+    ]
 )
 
 
@@ -244,7 +259,9 @@ def _is_property(held: Value | None) -> bool:
     return isinstance(held, Unknown) and held.reason.startswith("a property")
 
 
-def _bound(machine: Machine, held: Value | None, value: Callable, made: Callable, name: str, node: cst.CSTNode) -> Value:
+def _bound(
+    machine: Machine, held: Value | None, value: Callable, made: Callable, name: str, node: cst.CSTNode
+) -> Value:
     """Returns what a class has by a name, as its object or the class itself shows it."""
     import libcst as cst
 

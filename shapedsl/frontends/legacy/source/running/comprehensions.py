@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 from ..values import Dict, Fork, Sequence, Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable as Function
+
     import libcst as cst
 
-    from .heap import Scope
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 _MOST: Final = 2_048
 
@@ -39,7 +40,7 @@ def comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.DictC
             made.append((value, value))
 
     with machine.inside(scope):
-        reason = _run(machine, node.for_in, first, element, scope, [0])
+        reason = _run(machine, node.for_in, first, element, [0])
     if reason is not None:
         machine.escape(
             [each for pair in made for each in pair], node, reason="it is part of a result that is not known"
@@ -62,16 +63,14 @@ def _made(machine: Machine, node: cst.CSTNode, made: list[tuple[Value, Value]]) 
             if key is None:
                 return Unknown("a key of this dict is not known", node)
             entries[key[0]] = (entries[key[0]][0] if key[0] in entries else name, value)
-        return machine.box(Dict(entries, node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Dict(entries, node, is_whole=False))
     items = [value for value, _ in made]
     if isinstance(node, cst.ListComp):
-        return machine.box(Sequence("list", items, node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Sequence("list", items, node, is_whole=False))
     return Sequence("tuple", items, node, is_whole=False, class_name="iterator")
 
 
-def _run(
-    machine: Machine, loop: cst.CompFor, over: Value, element: object, scope: Scope, turns: list[int]
-) -> str | None:
+def _run(machine: Machine, loop: cst.CompFor, over: Value, element: Function[[], None], turns: list[int]) -> str | None:
     """Runs one ``for`` of a comprehension. Returns why its result is not known; None if it is."""
     from .arithmetic import truth
     from .expressions import evaluate
@@ -80,7 +79,7 @@ def _run(
     items = None if loop.asynchronous is not None else machine.items(over)
     if items is None or machine.is_tired:
         machine.state.blur([over])
-        _once(machine, loop, element, scope)
+        _once(machine, loop, element)
         if isinstance(over, Unknown):
             return over.reason
         if isinstance(over, Fork):
@@ -95,7 +94,7 @@ def _run(
         for test in loop.ifs:
             known = truth(machine, evaluate(machine, test.test))
             if known is None:
-                _once(machine, loop, element, scope)
+                _once(machine, loop, element)
                 return "a test in this comprehension is not known"
             if not known:
                 skip = True
@@ -104,17 +103,17 @@ def _run(
             continue
         if loop.inner_for_in is not None:
             inner = evaluate(machine, loop.inner_for_in.iter)
-            reason = _run(machine, loop.inner_for_in, inner, element, scope, turns)
+            reason = _run(machine, loop.inner_for_in, inner, element, turns)
             if reason is not None:
                 return reason
         else:
-            element()  # type: ignore[operator]
+            element()
         if not machine.live:
             return "it raises"
     return None
 
 
-def _once(machine: Machine, loop: cst.CompFor, element: object, scope: Scope) -> None:
+def _once(machine: Machine, loop: cst.CompFor, element: Function[[], None]) -> None:
     """Runs what a comprehension does with items that are not known."""
     from .loops import repeat
     from .statements import assign_unknown
@@ -130,7 +129,7 @@ def _once(machine: Machine, loop: cst.CompFor, element: object, scope: Scope) ->
             for test in at.ifs:
                 evaluate(machine, test.test)
             at = at.inner_for_in
-        element()  # type: ignore[operator]
+        element()
 
     repeat(machine, loop, turn)
 

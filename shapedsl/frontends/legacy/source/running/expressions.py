@@ -6,20 +6,20 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from ..values import Callable, Constant, Dict, DimValue, Fork, Made, Member, Relation, Sequence, Tensor, Unknown
 from .arithmetic import binary, compare, truth, unary
 from .attributes import attribute_of, item_of
 from .comprehensions import comprehension
 from .heap import MOST_OPTIONS, Box, because
 from .names import children
-from ..values import Callable, Constant, Dict, DimValue, Fork, Made, Member, Relation, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
 
     import libcst as cst
 
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 
 def evaluate(machine: Machine, node: cst.BaseExpression) -> Value:
@@ -93,7 +93,7 @@ def _format(value: Value, conversion: str, spec: str) -> str | None:
         return None
     shown: object = value.value
     if conversion:
-        shown = {"r": repr, "s": str, "a": ascii}[conversion](shown)
+        shown = repr(shown) if conversion == "r" else ascii(shown) if conversion == "a" else str(shown)
     try:
         return format(shown, spec)
     except (ValueError, TypeError):
@@ -151,7 +151,7 @@ def _list(machine: Machine, node: cst.List) -> Value:
     items = elements(machine, list(node.elements))
     if isinstance(items, Unknown):
         return items
-    return machine.box(Sequence("list", items, node, is_whole=_is_whole(list(node.elements))))  # type: ignore[return-value]
+    return machine.box(Sequence("list", items, node, is_whole=_is_whole(list(node.elements))))
 
 
 def _set(machine: Machine, node: cst.Set) -> Value:
@@ -194,7 +194,7 @@ def _dict(machine: Machine, node: cst.Dict) -> Value:
     if unknown is not None:
         machine.escape(held, node)
         return unknown
-    return machine.box(made)  # type: ignore[return-value]
+    return machine.box(made)
 
 
 def _set_entry(made: Dict, hashed: object, key: Value, value: Value) -> None:
@@ -322,11 +322,10 @@ def index_of(machine: Machine, node: cst.Subscript) -> Value:
     parts: list[Value] = []
     for element in node.slice:
         if isinstance(element.slice, cst.Slice):
-            bounds: list[Value] = []
-            for each in (element.slice.lower, element.slice.upper, element.slice.step):
-                bounds.append(Constant(None, node) if each is None else evaluate(machine, each))
+            ends = (element.slice.lower, element.slice.upper, element.slice.step)
+            bounds: list[Value] = [Constant(None, node) if each is None else evaluate(machine, each) for each in ends]
             parts.append(Sequence("tuple", bounds, element, class_name="slice"))
-        else:
+        elif isinstance(element.slice, cst.Index):
             parts.append(evaluate(machine, element.slice.value))
     if len(parts) == 1 and not isinstance(node.slice[0].comma, cst.Comma):
         return parts[0]

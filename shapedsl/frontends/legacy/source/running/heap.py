@@ -354,19 +354,19 @@ def same_content(one: Content, other: Content) -> bool:
     if isinstance(one, Collection):
         found = cast("Collection", other).entries
         return len(one.entries) == len(found) and all(
-            a[2] is b[2] and same(a[0], b[0]) and same(a[1], b[1]) for a, b in zip(one.entries, found)
+            a[2] is b[2] and same(a[0], b[0]) and same(a[1], b[1]) for a, b in zip(one.entries, found, strict=False)
         )
     if len(one.steps) != len(cast("Dict", other).steps) or any(
-        a is not b for a, b in zip(one.steps, cast("Dict", other).steps)
+        a is not b for a, b in zip(one.steps, cast("Dict", other).steps, strict=False)
     ):
         return False
     if isinstance(one, Sequence):
         items = cast("Sequence", other).items
-        return len(one.items) == len(items) and all(same(a, b) for a, b in zip(one.items, items))
+        return len(one.items) == len(items) and all(same(a, b) for a, b in zip(one.items, items, strict=False))
     entries = cast("Dict", other).entries
     return list(one.entries) == list(entries) and all(
         type(a) is type(b) and same(one.entries[a][0], entries[b][0]) and same(one.entries[a][1], entries[b][1])
-        for a, b in zip(one.entries, entries)
+        for a, b in zip(one.entries, entries, strict=False)
     )
 
 

@@ -6,22 +6,22 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ...model import Hint
+from ..values import Callable, Collection, Constant, Dict, DimValue, HintValue, Partial, Sequence, Tensor, Unknown
 from .dims import call_dim, call_dims, call_hint
 from .heap import Box, Scope, copied
 from .tensors import make_tensor
-from ..values import Callable, Collection, Constant, Dict, DimValue, HintValue, Partial, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
 
     import libcst as cst
 
-    from .machine import Machine
     from ..observe import Argument
     from ..values import Value
+    from .machine import Machine
 
 _ENDS: Final = frozenset(
-    "sys.exit os._exit os.abort builtins.exit builtins.quit pytest.skip pytest.fail pytest.exit".split()
+    ["sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit", "pytest.skip", "pytest.fail", "pytest.exit"]
 )
 _ITERATOR: Final = "iterator"
 _LONGEST: Final = 4_096
@@ -66,7 +66,7 @@ def known_call(machine: Machine, node: cst.Call, callee: Value, name: str, args:
     if name == "torch.export.dims":
         return call_dims(node, given, named)
     if name == "torch.export.ShapesCollection":
-        return None if given or named else machine.box(Collection([], node))  # type: ignore[return-value]
+        return None if given or named else machine.box(Collection([], node))
     head, _, last = name.rpartition(".")
     if head == "torch.export._DimHint" and last in Hint.__members__ and not args:
         return HintValue(Hint[last], node)
@@ -99,7 +99,7 @@ def _dict(machine: Machine, node: cst.Call, given: list[Value], named: dict[str,
             machine.settled(value),
         )
     made.is_whole = not given
-    return machine.box(made)  # type: ignore[return-value]
+    return machine.box(made)
 
 
 def _list(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
@@ -107,7 +107,7 @@ def _list(machine: Machine, node: cst.Call, given: list[Value], named: dict[str,
     if items is None:
         machine.escape(given, node)
         return None
-    return machine.box(Sequence("list", items, node, is_whole=False))  # type: ignore[return-value]
+    return machine.box(Sequence("list", items, node, is_whole=False))
 
 
 def _tuple(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
@@ -140,7 +140,7 @@ def _iterator(
 
 
 def _zip(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:
-    return [Sequence("tuple", list(each), node) for each in zip(*lists)]
+    return [Sequence("tuple", list(each), node) for each in zip(*lists, strict=False)]
 
 
 def _chain(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:  # noqa: ARG001
@@ -194,7 +194,7 @@ def _sorted(machine: Machine, node: cst.Call, given: list[Value], named: dict[st
         order = sorted((each for each in items if isinstance(each, Constant)), key=lambda each: each.value)  # type: ignore[arg-type,return-value]
     except TypeError:
         return None
-    return machine.box(Sequence("list", list(order), node, is_whole=False))  # type: ignore[return-value]
+    return machine.box(Sequence("list", list(order), node, is_whole=False))
 
 
 def _fromkeys(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
@@ -211,12 +211,12 @@ def _fromkeys(machine: Machine, node: cst.Call, given: list[Value], named: dict[
             machine.escape(given, node)
             return None
         made.entries[key[0]] = (item, given[1] if len(given) > 1 else Constant(None, node))
-    return machine.box(made)  # type: ignore[return-value]
+    return machine.box(made)
 
 
 def _map(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
-    from .calls import call_function, known_or_none
     from ..observe import Argument
+    from .calls import call_function, known_or_none
 
     if len(given) != 2 or named:
         return None
@@ -238,7 +238,7 @@ def _map(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, 
     return Sequence("tuple", results, node, class_name=_ITERATOR)
 
 
-def _copy(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
+def _copy(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001
     if len(given) != 1 or named or not isinstance(given[0], Box):
         return given[0] if len(given) == 1 and isinstance(given[0], (Constant, Sequence, DimValue, HintValue)) else None
     return _copied(machine, given[0], {}, deep=False)
@@ -374,7 +374,7 @@ def _namedtuple(machine: Machine, node: cst.Call, given: list[Value], named: dic
         defaults = machine.items(named["defaults"])
         if defaults is None:
             return None
-        fields.update(zip(list(fields)[len(fields) - len(defaults) :], defaults))
+        fields.update(zip(list(fields)[len(fields) - len(defaults) :], defaults, strict=False))
     title = str(given[0].value)
     made = Callable("class", None, title, node, around=machine.scope)
     machine.classes[made] = ClassInfo(Scope("class", title, node, machine.scope), [], fields, is_tuple=True)

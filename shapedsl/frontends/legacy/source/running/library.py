@@ -32,29 +32,149 @@ CONSTANTS: Final[dict[str, object]] = {
 
 # What `from … import *` of these binds.
 STARS: Final = {
-    "torch.export": (
-        "AdditionalInputs Constraint CustomDecompTable default_decompositions Dim dims draft_export export "
-        "ExportBackwardSignature ExportedProgram ExportGraphSignature FlatArgsAdapter load ModuleCallEntry "
-        "ModuleCallSignature register_dataclass save ShapesCollection unflatten UnflattenedModule"
-    ).split(),
-    "torch.export.dynamic_shapes": (
-        "Constraint Dim dims refine_dynamic_shapes_from_suggested_fixes AdditionalInputs"
-    ).split(),
+    "torch.export": [
+        "AdditionalInputs",
+        "Constraint",
+        "CustomDecompTable",
+        "default_decompositions",
+        "Dim",
+        "dims",
+        "draft_export",
+        "export",
+        "ExportBackwardSignature",
+        "ExportedProgram",
+        "ExportGraphSignature",
+        "FlatArgsAdapter",
+        "load",
+        "ModuleCallEntry",
+        "ModuleCallSignature",
+        "register_dataclass",
+        "save",
+        "ShapesCollection",
+        "unflatten",
+        "UnflattenedModule",
+    ],
+    "torch.export.dynamic_shapes": [
+        "Constraint",
+        "Dim",
+        "dims",
+        "refine_dynamic_shapes_from_suggested_fixes",
+        "AdditionalInputs",
+    ],
 }
 
 # Modules whose functions neither keep nor change the containers that they are given.
 _HARMLESS: Final = frozenset(
-    "torch math numpy copy logging json pprint warnings typing typing_extensions sys os time re pathlib tempfile "
-    "collections dataclasses functools itertools operator unittest pytest random string textwrap torch_tensorrt onnx "
-    "onnxruntime argparse enum abc contextlib gc inspect platform shutil io datetime tqdm torchvision transformers "
-    "diffusers timm".split()
+    [
+        "torch",
+        "math",
+        "numpy",
+        "copy",
+        "logging",
+        "json",
+        "pprint",
+        "warnings",
+        "typing",
+        "typing_extensions",
+        "sys",
+        "os",
+        "time",
+        "re",
+        "pathlib",
+        "tempfile",
+        "collections",
+        "dataclasses",
+        "functools",
+        "itertools",
+        "operator",
+        "unittest",
+        "pytest",
+        "random",
+        "string",
+        "textwrap",
+        "torch_tensorrt",
+        "onnx",
+        "onnxruntime",
+        "argparse",
+        "enum",
+        "abc",
+        "contextlib",
+        "gc",
+        "inspect",
+        "platform",
+        "shutil",
+        "io",
+        "datetime",
+        "tqdm",
+        "torchvision",
+        "transformers",
+        "diffusers",
+        "timm",
+    ]
 )
-_HARMFUL: Final = frozenset("random.shuffle operator.setitem operator.delitem operator.ior operator.iadd".split())
+_HARMFUL: Final = frozenset(["random.shuffle", "operator.setitem", "operator.delitem", "operator.ior", "operator.iadd"])
 HARMLESS_BUILTINS: Final = frozenset(
-    "print len repr str isinstance issubclass type id int float bool min max sum abs any all sorted reversed list "
-    "tuple dict set frozenset range enumerate zip hasattr callable format hash round divmod pow super input open iter "
-    "slice bytes ord chr getattr vars dir map filter object property staticmethod classmethod Exception ValueError "
-    "TypeError RuntimeError KeyError AssertionError NotImplementedError ImportError".split()
+    [
+        "print",
+        "len",
+        "repr",
+        "str",
+        "isinstance",
+        "issubclass",
+        "type",
+        "id",
+        "int",
+        "float",
+        "bool",
+        "min",
+        "max",
+        "sum",
+        "abs",
+        "any",
+        "all",
+        "sorted",
+        "reversed",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "frozenset",
+        "range",
+        "enumerate",
+        "zip",
+        "hasattr",
+        "callable",
+        "format",
+        "hash",
+        "round",
+        "divmod",
+        "pow",
+        "super",
+        "input",
+        "open",
+        "iter",
+        "slice",
+        "bytes",
+        "ord",
+        "chr",
+        "getattr",
+        "vars",
+        "dir",
+        "map",
+        "filter",
+        "object",
+        "property",
+        "staticmethod",
+        "classmethod",
+        "Exception",
+        "ValueError",
+        "TypeError",
+        "RuntimeError",
+        "KeyError",
+        "AssertionError",
+        "NotImplementedError",
+        "ImportError",
+    ]
 )
 
 

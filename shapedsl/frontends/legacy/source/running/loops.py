@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from .heap import UNBOUND, Box, frozen, joined_held, same
-from .heap import within
+from ..values import Constant, Dict, Fork, Sequence, Unknown
+from .heap import UNBOUND, Box, frozen, joined_held, same, within
 from .machine import Loop
 from .names import children
-from ..values import Constant, Dict, Fork, Sequence, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
 
     import libcst as cst
 
+    from ..values import Value
     from .heap import Delta, Held, Key
     from .machine import Machine
-    from ..values import Value
 
 _MOST_TURNS: Final = 512
 _PASSES: Final = 6
@@ -101,8 +100,23 @@ def has_exits(machine: Machine, loop: cst.For | cst.While) -> bool:
 
 
 _STATEMENTS: Final = frozenset(
-    "IndentedBlock SimpleStatementLine SimpleStatementSuite If Else Try TryStar ExceptHandler ExceptStarHandler "
-    "Finally With For While Match MatchCase".split()
+    [
+        "IndentedBlock",
+        "SimpleStatementLine",
+        "SimpleStatementSuite",
+        "If",
+        "Else",
+        "Try",
+        "TryStar",
+        "ExceptHandler",
+        "ExceptStarHandler",
+        "Finally",
+        "With",
+        "For",
+        "While",
+        "Match",
+        "MatchCase",
+    ]
 )
 
 
@@ -262,7 +276,7 @@ def _holds(machine: Machine, before: Held, after: Held, start: Delta, end: Delta
         return all(any(_alike(one, two, start, end, 0) for two in contents) for one in after_contents)
     del machine
     options = before.options if isinstance(before, Fork) else [before]
-    found = after.options if isinstance(after, Fork) else [after]  # type: ignore[union-attr]
+    found = after.options if isinstance(after, Fork) else [after]
     return all(any(_alike(one, two, start, end, 0) for two in options) for one in found)
 
 
@@ -291,10 +305,12 @@ def _alike(one: object, two: object, start: Delta, end: Delta, depth: int) -> bo
             return False
         if isinstance(one, Dict) and isinstance(two, Dict) and list(one.entries) != list(two.entries):
             return False
-        if any(a is not b for a, b in zip(one.steps, two.steps)):
+        if any(a is not b for a, b in zip(one.steps, two.steps, strict=False)):
             return False
-        ones, twos = within(one), within(two)
-        return len(ones) == len(twos) and all(_alike(a, b, start, end, depth + 1) for a, b in zip(ones, twos))
+        mine, yours = within(one), within(two)
+        return len(mine) == len(yours) and all(
+            _alike(a, b, start, end, depth + 1) for a, b in zip(mine, yours, strict=False)
+        )
     return same(one, two)  # type: ignore[arg-type]
 
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from .heap import UNBOUND, Box, Content, Delta, Scope, State, joined, settled, within
-from .library import BUILTINS
-from .names import Index, Names, index
 from ..observe import Frame
 from ..values import (
     Callable,
@@ -30,6 +27,9 @@ from ..values import (
     Tensor,
     Unknown,
 )
+from .heap import UNBOUND, Box, Content, Delta, Scope, State, joined, settled, within
+from .library import BUILTINS
+from .names import Index, Names, index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ....stubs.tree import Tree
-    from .heap import Key
     from ..observe import Argument, Observer
     from ..values import Value
+    from .heap import Key
 
 _FREE: Final = 50_000  # steps that any file may take
 _PER_NODE: Final = 30  # and further ones for each node
@@ -264,7 +264,7 @@ class Machine:
         self.state.push()
         live = self.live
         self._look_back(function)
-        self.enter(function, unknown_params(self, function), None)
+        self.enter(function, unknown_params(function), None)
         self.live = live
         self.state.pop()
 
@@ -311,7 +311,7 @@ class Machine:
             self.muted += 1
             live, born = self.live, self.born
             try:
-                self.enter(function, unknown_params(self, function), None)
+                self.enter(function, unknown_params(function), None)
             finally:
                 self.muted -= 1
                 self.live = live
@@ -391,12 +391,12 @@ class Machine:
 
     # ------------------------------------------------------------------------------------ boxes
 
-    def box(self, content: Content) -> Box:
-        """Returns a new mutable object."""
+    def box(self, content: Content) -> Value:
+        """Returns a new mutable object, a `Box`: to those outside no value, but where values are, it may be."""
         self.born += 1
         made = Box([content], content.node, born=self.born)
         self.steps += len(within(content))
-        return made
+        return cast("Value", made)
 
     def content(self, value: Value | Box) -> Content | None:
         """Returns what a value holds now; None where that is not known, or may be one of several."""
@@ -421,19 +421,21 @@ class Machine:
         """Returns a value from an observer, with objects that can change."""
         if isinstance(value, Dict):
             entries = {key: (name, self.taken(each)) for key, (name, each) in value.entries.items()}
-            return self.box(replace(value, entries=entries))  # type: ignore[return-value]
+            return self.box(replace(value, entries=entries))
         if isinstance(value, Sequence):
             made = replace(value, items=[self.taken(each) for each in value.items])
-            return self.box(made) if value.kind == "list" else made  # type: ignore[return-value]
+            return self.box(made) if value.kind == "list" else made
         if isinstance(value, Collection):
-            return self.box(replace(value, entries=list(value.entries)))  # type: ignore[return-value]
+            return self.box(replace(value, entries=list(value.entries)))
         return value
 
     # ------------------------------------------------------------------------- what is elsewhere
 
     def tell_callables(self, args: Iterable[Argument], node: cst.CSTNode) -> None:
         """Says that code elsewhere may call the functions that it is given, but changes no container."""
-        found = [each.value for each in args if isinstance(each.value, (Callable, Fork, Sequence, Partial))]
+        found: list[Value] = [
+            each.value for each in args if isinstance(each.value, (Callable, Fork, Sequence, Partial))
+        ]
         functions: list[Value] = []
         while found:
             value = found.pop()
@@ -487,7 +489,7 @@ class Machine:
             if box.is_object or not of_object:
                 self.state.lose(box, Unknown("something that is not known here is changed, which it may be", node))
 
-    def escape(self, values: Iterable[Value], node: cst.CSTNode, *, reason: str | None = None) -> None:
+    def escape(self, values: Iterable[Value | Box], node: cst.CSTNode, *, reason: str | None = None) -> None:
         """Hands values to code that the file does not show.
 
         Args:
@@ -495,7 +497,7 @@ class Machine:
             node: Where.
             reason: Why boxes are not known from now on; None if they are stored, and change with the next call only.
         """
-        todo = list(values)
+        todo: list[Value | Box] = list(values)
         seen: set[int] = set()
         while todo:
             value = todo.pop()

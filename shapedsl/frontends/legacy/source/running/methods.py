@@ -4,27 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .heap import MOST_OPTIONS, Box, copied, within
 from ..values import Constant, Dict, Fork, Sequence, Tensor, Unknown
+from .heap import MOST_OPTIONS, Box, copied, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
 
     import libcst as cst
 
-    from .heap import Content
-    from .machine import Machine
     from ..observe import Argument
     from ..values import Callable, Value
+    from .heap import Content
+    from .machine import Machine
 
 METHODS: Final[dict[str, frozenset[str]]] = {
-    "dict": frozenset("get setdefault update items keys values pop popitem copy clear".split()),
-    "list": frozenset("append extend insert pop remove clear copy reverse index count sort".split()),
+    "dict": frozenset(["get", "setdefault", "update", "items", "keys", "values", "pop", "popitem", "copy", "clear"]),
+    "list": frozenset(
+        ["append", "extend", "insert", "pop", "remove", "clear", "copy", "reverse", "index", "count", "sort"]
+    ),
     "tuple": frozenset(("index", "count")),
     "namedtuple": frozenset(("_asdict", "_replace", "index", "count")),
     "str": frozenset(
-        "format join upper lower replace split strip lstrip rstrip startswith endswith removeprefix removesuffix "
-        "title capitalize zfill isidentifier isdigit".split()
+        [
+            "format",
+            "join",
+            "upper",
+            "lower",
+            "replace",
+            "split",
+            "strip",
+            "lstrip",
+            "rstrip",
+            "startswith",
+            "endswith",
+            "removeprefix",
+            "removesuffix",
+            "title",
+            "capitalize",
+            "zfill",
+            "isidentifier",
+            "isdigit",
+        ]
     ),
 }
 
@@ -165,7 +185,7 @@ def _on_dict(
         pairs: list[Value] = [Sequence("tuple", list(pair), node) for pair in content.entries.values()]
         return Sequence("tuple", pairs, node, class_name="iterator")
     if name == "copy":
-        return machine.box(Dict(dict(content.entries), node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Dict(dict(content.entries), node, is_whole=False))
     if name == "clear":
         content.steps.append(node)
         content.entries.clear()
@@ -187,8 +207,8 @@ def merge(machine: Machine, content: Dict, value: Value) -> None:
 
     other = machine.content(value)
     if isinstance(other, Dict):
-        for hashed, (key, each) in other.entries.items():
-            _put(content, hashed, key, each)
+        for each_key, (key, each) in other.entries.items():
+            _put(content, each_key, key, each)
         return
     items = machine.items(value)
     if items is None:
@@ -196,10 +216,10 @@ def merge(machine: Machine, content: Dict, value: Value) -> None:
         raise LostError(value.reason if isinstance(value, Unknown) else "what is merged into it is not known")
     for item in items:
         pair = machine.items(item)
-        key = key_of(pair[0]) if pair is not None and len(pair) == 2 else None
-        if pair is None or key is None:
+        hashed = key_of(pair[0]) if pair is not None and len(pair) == 2 else None
+        if pair is None or hashed is None:
             raise LostError("what is merged into it is not known")
-        _put(content, key[0], pair[0], pair[1])
+        _put(content, hashed[0], pair[0], pair[1])
 
 
 def _on_list(
@@ -236,7 +256,7 @@ def _on_list(
     elif name == "reverse" and not given:
         content.items.reverse()
     elif name == "copy" and not given:
-        return machine.box(Sequence("list", list(content.items), node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Sequence("list", list(content.items), node, is_whole=False))
     elif name in ("index", "count"):
         return Unknown("this method is not followed", node)
     else:
@@ -304,7 +324,7 @@ def _of_string(
     except Exception:  # what the program raises here
         return Unknown("this raises", node)
     if isinstance(result, list):
-        return machine.box(Sequence("list", [Constant(each, node) for each in result], node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Sequence("list", [Constant(each, node) for each in result], node, is_whole=False))
     return Constant(result, node)
 
 
@@ -312,13 +332,13 @@ def _of_tuple(
     machine: Machine, node: cst.Call, value: Sequence, name: str, given: list[Value], named: dict[str, Value]
 ) -> Value:
     if name == "_replace" and not given and set(named) <= set(value.fields):
-        items = [named.get(field, item) for field, item in zip(value.fields, value.items)]
+        items = [named.get(field, item) for field, item in zip(value.fields, value.items, strict=False)]
         return Sequence("namedtuple", items, node, fields=value.fields, class_name=value.class_name, is_whole=False)
     if name == "_asdict" and not given and not named:
         entries: dict[object, tuple[Value, Value]] = {
-            field: (Constant(field, node), item) for field, item in zip(value.fields, value.items)
+            field: (Constant(field, node), item) for field, item in zip(value.fields, value.items, strict=False)
         }
-        return machine.box(Dict(entries, node, is_whole=False))  # type: ignore[return-value]
+        return machine.box(Dict(entries, node, is_whole=False))
     return Unknown("this method is not followed", node)
 
 

@@ -176,8 +176,8 @@ def binds(node: cst.CSTNode, here: Names, walrus: Names, found: Index) -> None:
         if alias is not None:
             targets(alias.name, here, found)
     elif isinstance(node, (cst.Import, cst.ImportFrom)):
-        for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
-            here.bound.add(imported_as(alias))
+        for each in () if isinstance(node.names, cst.ImportStar) else node.names:
+            here.bound.add(imported_as(each))
     elif isinstance(node, (cst.Global, cst.Nonlocal)):
         kind = "global" if isinstance(node, cst.Global) else "nonlocal"
         here.outer.update((item.name.value, kind) for item in node.names)
@@ -224,7 +224,7 @@ def imported_as(alias: cst.ImportAlias) -> str:
     name = alias.name
     while isinstance(name, cst.Attribute):
         name = name.value  # type: ignore[assignment]
-    return name.value  # type: ignore[return-value]
+    return name.value
 
 
 def dotted(node: cst.BaseExpression) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .....ir import AnyType, Param, ParamKind
-from .names import dotted
 from ..values import Signature
+from .names import dotted
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..values import Callable, Constant, DimValue, Fork, Imported, Sequence, Tensor, Unknown
 from .attributes import imported, item_of, set_item
 from .branches import run_if, run_match, run_try, run_with
 from .classes import define_class, set_attribute
@@ -11,15 +12,14 @@ from .heap import UNBOUND, Box
 from .library import STARS, canonical
 from .loops import run_for, run_while
 from .names import dotted
-from ..values import Callable, Constant, DimValue, Fork, Imported, Sequence, Tensor, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
 
     import libcst as cst
 
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 
 def execute(machine: Machine, suite: cst.CSTNode) -> None:
@@ -89,7 +89,7 @@ def _unpack(machine: Machine, target: cst.Tuple | cst.List, value: Value, step: 
             continue
         after = len(elements) - at - 1
         if len(items) >= len(elements) - 1:
-            middle: Value = machine.box(Sequence("list", items[at : len(items) - after], step, is_whole=False))  # type: ignore[assignment]
+            middle: Value = machine.box(Sequence("list", items[at : len(items) - after], step, is_whole=False))
             found.append([*items[:at], middle, *items[len(items) - after :]])
     if not found:
         machine.live = False
@@ -162,7 +162,8 @@ def _augmented(machine: Machine, node: cst.AugAssign) -> None:
             machine.escape([value], node)  # `+=` and `|=` may change the object itself
             machine.unknown_store(node)
     if isinstance(target, cst.Subscript):
-        assert holder is not None and index is not None
+        assert holder is not None
+        assert index is not None
         if not isinstance(after, Box):
             set_item(machine, holder, index, after, node)
     elif isinstance(target, cst.Attribute):
@@ -201,7 +202,7 @@ def _import(machine: Machine, node: cst.Import) -> None:
     if isinstance(node.names, cst.ImportStar):
         return
     for alias in node.names:
-        name = dotted(alias.name)  # type: ignore[arg-type]
+        name = dotted(alias.name)
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
             machine.bind(alias.asname.name.value, imported(machine, name, alias))
         else:
@@ -217,7 +218,7 @@ def _import_from(machine: Machine, node: cst.ImportFrom) -> None:
         _import_star(machine, module, node)
         return
     for alias in node.names:
-        name = f"{module}{'' if module.endswith('.') else '.'}{dotted(alias.name)}"  # type: ignore[arg-type]
+        name = f"{module}{'' if module.endswith('.') else '.'}{dotted(alias.name)}"
         taken = alias.asname.name if alias.asname is not None else alias.name
         if isinstance(taken, cst.Name):
             machine.bind(taken.value, imported(machine, name, alias))

@@ -10,25 +10,125 @@ from ..values import Constant, Sequence, Tensor, Unknown
 if TYPE_CHECKING:
     import libcst as cst
 
-    from .machine import Machine
     from ..values import Value
+    from .machine import Machine
 
 Sizes = "tuple[int | None, ...] | None"
 
-_BY_SIZES: Final = frozenset("torch.randn torch.rand torch.ones torch.zeros torch.empty".split())
+_BY_SIZES: Final = frozenset(["torch.randn", "torch.rand", "torch.ones", "torch.zeros", "torch.empty"])
 _LIKE: Final = frozenset(
-    "torch.randn_like torch.rand_like torch.ones_like torch.zeros_like torch.empty_like torch.full_like "
-    "torch.randint_like torch.clone torch.relu torch.sigmoid torch.tanh torch.abs".split()
+    [
+        "torch.randn_like",
+        "torch.rand_like",
+        "torch.ones_like",
+        "torch.zeros_like",
+        "torch.empty_like",
+        "torch.full_like",
+        "torch.randint_like",
+        "torch.clone",
+        "torch.relu",
+        "torch.sigmoid",
+        "torch.tanh",
+        "torch.abs",
+    ]
 )
 TENSOR_METHODS: Final = frozenset(
-    "cuda cpu to float half double bfloat16 long int short bool clone detach contiguous requires_grad_ type pin_memory "
-    "abs neg relu sigmoid tanh fill_ zero_ normal_ uniform_ random_ add sub mul div view reshape unsqueeze squeeze "
-    "size dim ndimension numel t transpose permute flatten expand repeat type_as share_memory_ clamp exp sqrt "
-    "new_zeros new_ones new_empty new_full tolist item softmax".split()
+    [
+        "cuda",
+        "cpu",
+        "to",
+        "float",
+        "half",
+        "double",
+        "bfloat16",
+        "long",
+        "int",
+        "short",
+        "bool",
+        "clone",
+        "detach",
+        "contiguous",
+        "requires_grad_",
+        "type",
+        "pin_memory",
+        "abs",
+        "neg",
+        "relu",
+        "sigmoid",
+        "tanh",
+        "fill_",
+        "zero_",
+        "normal_",
+        "uniform_",
+        "random_",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "view",
+        "reshape",
+        "unsqueeze",
+        "squeeze",
+        "size",
+        "dim",
+        "ndimension",
+        "numel",
+        "t",
+        "transpose",
+        "permute",
+        "flatten",
+        "expand",
+        "repeat",
+        "type_as",
+        "share_memory_",
+        "clamp",
+        "exp",
+        "sqrt",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+        "tolist",
+        "item",
+        "softmax",
+    ]
 )
 _SAME_SIZES: Final = frozenset(
-    "cuda cpu to float half double bfloat16 long int short bool clone detach contiguous requires_grad_ type pin_memory "
-    "abs neg relu sigmoid tanh fill_ zero_ normal_ uniform_ random_ type_as share_memory_ clamp exp sqrt softmax".split()
+    [
+        "cuda",
+        "cpu",
+        "to",
+        "float",
+        "half",
+        "double",
+        "bfloat16",
+        "long",
+        "int",
+        "short",
+        "bool",
+        "clone",
+        "detach",
+        "contiguous",
+        "requires_grad_",
+        "type",
+        "pin_memory",
+        "abs",
+        "neg",
+        "relu",
+        "sigmoid",
+        "tanh",
+        "fill_",
+        "zero_",
+        "normal_",
+        "uniform_",
+        "random_",
+        "type_as",
+        "share_memory_",
+        "clamp",
+        "exp",
+        "sqrt",
+        "softmax",
+    ]
 )
 
 
@@ -174,7 +274,7 @@ def call_tensor_method(
         return Tensor(_sizes(machine, first), node)
     if name in ("view", "reshape", "expand", "repeat"):
         return Tensor(_reshaped(machine, given) if given and name != "repeat" else None, node)
-    if name in ("size",) and sizes is not None:
+    if name == "size" and sizes is not None:
         shape = tensor_attribute(value, "shape", node)
         if not given:
             return shape or Unknown("this size is not known", node)
