@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from .rewriting import HEAD, rewritten, whole
+from .rewriting import HEAD, kept, rewritten, whole
 
 CASES = {
     "a shared dim": (
@@ -578,3 +578,64 @@ def test_line_ends_and_tabs_stay(title: str) -> None:
     made, report = whole(HEAD.replace("    ", "\t").replace("\n", "\r\n") + before)
     assert not report.errors
     assert made.replace("# ---\r\n", "# ---\n").partition("# ---\n")[2] == after
+
+
+def test_a_definition_stands_below_the_imports() -> None:
+    made, _ = whole(
+        dedent("""\
+        import torch
+        from torch.export import Dim, export
+        n = Dim("n")
+        print(n)
+        class One(torch.nn.Module):
+            def forward(self, x):
+                return x
+        export(One(), (torch.ones(3),), dynamic_shapes={"x": (n,)})
+        """)
+    )
+    assert made == dedent("""\
+        import torch
+        from torch.export import Dim, export
+        from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
+        n_var = ShapeVar("n")
+        n = Dim("n")
+        print(n)
+        class One(torch.nn.Module):
+            def forward(self, x):
+                return x
+        export(One(), (torch.ones(3),), dynamic_shapes=ShapesSpec({"x": TensorSpec([n_var])}))
+        """)
+
+
+KEPT = {
+    "a rank that is not known": (
+        """
+        def trace(net, x):
+            return export(net, (x,), dynamic_shapes={"x": {0: Dim("n")}})
+        """,
+        ["unknown-rank"],
+    ),
+    "a branch that gives none, of what is used elsewhere": (
+        """
+        def trace(flag):
+            shapes = {"x": {0: Dim("n")}} if flag else None
+            print(shapes)
+            return export(One(), (x,), dynamic_shapes=shapes)
+        """,
+        ["legacy-flow"],
+    ),
+    "options that are used elsewhere": (
+        """
+        options = {"dynamic_shapes": {"x": {0: Dim("n")}}}
+        print(options)
+        export(One(), (x,), **options)
+        """,
+        ["legacy-flow"],
+    ),
+}
+
+
+@pytest.mark.parametrize("title", KEPT)
+def test_what_cannot_be_rewritten_stays_whole(title: str) -> None:
+    text, codes = KEPT[title]
+    assert kept(text) == codes

@@ -232,13 +232,13 @@ def test_what_is_written_says_what_is_meant(title: str, monkeypatch: pytest.Monk
     if made is None:
         assert not wanted
         return
-    got = {seen(spec) for spec in _run(made, monkeypatch)}
+    got = {seen(spec) for spec in run(made, monkeypatch)}
     if "except" in made:  # what is caught does not happen here
         wanted &= got
     assert got == wanted
 
 
-def _run(text: str, monkeypatch: pytest.MonkeyPatch) -> list[ShapesSpec]:
+def run(text: str, monkeypatch: pytest.MonkeyPatch) -> list[ShapesSpec]:
     """Runs a program, and its functions with every choice of flags; returns the specs that calls were given."""
     given: list[ShapesSpec] = []
 

@@ -382,6 +382,8 @@ class Edits:
                 keeps = False
         if not keeps:
             self._swap(part, self.dims.at(part.expression).dim(dim))
+        elif (target := self._target(part)) is not getattr(part.value, "root", None):
+            self.draft.edit(target, [])  # another branch may not write something else here
 
     def _open(self, value: Value) -> tuple[list[Part], Brackets]:
         """Returns the parts and the brackets of a display.

@@ -197,7 +197,7 @@ class Plan:
             at = self.begin(statement)
             if not any(cut.start <= at < cut.end for cut in cuts):  # else the cut has them
                 kept.append(self._inserted(statement, lines))
-        return _applied(text, sorted([*kept, *cuts]), 0, len(text))
+        return _applied(text, sorted([*kept, *cuts], key=_rank), 0, len(text))
 
     def _inserted(self, statement: cst.CSTNode, lines: list[str]) -> Edit:
         text = self.tree.source.text
@@ -213,6 +213,12 @@ class Plan:
         """How the file ends its lines; as its first line does."""
         found = re.search(r"\r\n|\r|\n", self.tree.source.text)
         return found[0] if found else "\n"
+
+
+def _rank(edit: Edit) -> tuple[int, int, int, int]:
+    """Returns what edits are sorted by: at one place imports come first, then definitions, then what is inserted."""
+    is_line = edit.start == edit.end and edit.text.endswith(("\n", "\r"))
+    return edit.start, edit.end, 1 if edit.order < 0 else 0 if is_line else 2, edit.order
 
 
 def _falls(edit: Edit, cut: Edit) -> bool:
