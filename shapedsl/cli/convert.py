@@ -218,7 +218,7 @@ class _Run:
             if self.summary.changed and not (done or self.options.check):
                 say("nothing is written yet: --write does it", err=True)
             elif done and self.summary.changed:
-                say("shapedsl convert --undo takes it back", err=True)
+                say(f"{_undoing(self.options)} takes it back", err=True)
 
     def _write(self, outcome: Outcome) -> Outcome:
         """Returns the outcome after its change was made; without the change, and with the reason, if it was not."""
@@ -269,7 +269,12 @@ def _all_of(found: Report, told: Iterable[Outcome]) -> Iterator[Diagnostic]:
 def _say_interrupted(run: _Run, total: int) -> None:
     say(f"interrupted after {run.summary.files:,} of {count(total, 'file')}; each file is whole", err=True)
     if run.journal.count:
-        say("shapedsl convert --undo takes back what was written", err=True)
+        say(f"{_undoing(run.options)} takes back what was written", err=True)
+
+
+def _undoing(options: Options) -> str:
+    elsewhere = "" if options.journal == Path(FOLDER) else f" --journal {options.journal}"
+    return f"shapedsl convert --undo{elsewhere}"
 
 
 def _cores() -> int:

@@ -326,7 +326,9 @@ def test_formats_for_programs_say_nothing_else(format_: str) -> None:
     result = run("convert", "--format", format_, "src")
     assert result.exit_code == 1
     assert "legacy-flow" in result.stderr
-    assert "1 file: 0 call sites would be converted, 1 kept\n" not in result.stderr  # the page of a code, in one line, may
+    assert (
+        "1 file: 0 call sites would be converted, 1 kept\n" not in result.stderr
+    )  # the page of a code, in one line, may
 
 
 # ---------------------------------------------------------------------------------------- standard input
