@@ -43,7 +43,8 @@ def from_exported(
             (attention, normalization) cannot be exported under 0.
 
     Raises:
-        ShapeError: No sizes satisfy what the program demands.
+        ShapeError: No sizes satisfy what the program demands, or a parameter has a name that is none here
+            (``legacy-names``).
         TypeError: ``program`` is none.
         ImportError: torch is not installed or too old.
 
@@ -73,7 +74,9 @@ def from_exported(
             read.name, read.receiver, settled.params, found, settled.wheres, read.losses, read.opaque, report
         )
 
-    return converted(with_lower(made, lower, fn, program.example_inputs), report)
+    conversion = with_lower(made, lower, fn, program.example_inputs)
+    report.raise_errors()
+    return converted(conversion, report)
 
 
 def require_lower(lower: int | None) -> None:

@@ -238,6 +238,15 @@ def test_an_object_without_keys_stays_static_and_is_told() -> None:
     assert "x: Tensor[n], box: Named(inside: Tensor[box_inside_0])" in str(frozen(known))
 
 
+def test_a_parameter_that_a_spec_cannot_name_is_refused() -> None:
+    def forward(self: Any, inf: Any) -> Any:
+        return inf * 2
+
+    with pytest.raises(sd.ShapeError, match="the parameter `inf` of `Net.forward` has a name") as caught:
+        sd.from_exported(exported(forward, (ones(4),), ({0: Dim("b")},)))
+    assert caught.value.code == "legacy-names"
+
+
 # ------------------------------------------------------------------------------------------ bounds
 
 
@@ -321,6 +330,10 @@ def _stride(self: Any, x: Any, y: Any) -> Any:
     return x[::2] + y
 
 
+def _reshape(self: Any, x: Any, y: Any) -> Any:
+    return x.reshape(y.shape[0], -1) * 2
+
+
 def _convolve(self: Any, x: Any, y: Any) -> Any:
     return torch.nn.functional.max_pool2d(self.layer(x), 2).sum() + y.sum()
 
@@ -342,6 +355,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...], Any]]
     "derived": (_branch, ((9,), (4,)), [(2 * _B + 1,), (_B,)]),
     "sum": (_cat, ((4,), (6,)), [(AUTO,)] * 2),
     "quotient": (_stride, ((8,), (4,)), [(AUTO,)] * 2),
+    "divisor": (_reshape, ((12,), (4,)), [(AUTO,)] * 2),
     "convolution": (_convolve, ((2, 3, 20, 30), (4,)), [(AUTO,) * 4, (AUTO,)]),
     "checks": (_checked, ((4,), (9,)), [(AUTO,)] * 2),
 }

@@ -40,9 +40,9 @@ from ...ir import (
 from ...ir.walk import free_vars, map_dims, scalar_sizes, tensor_dims
 from ...ir.write import write_dim
 from ..assemble import Declaration, assemble, constraints_of
-from .notes import loss, remark
+from .notes import choice, loss, remark
 from .programs import Found, notes_of
-from .verdict import Conversion, Note
+from .verdict import Conversion, Note, Verdict
 
 
 def open_sizes(signature: Signature, named: Iterable[str]) -> dict[str, str]:
@@ -99,12 +99,8 @@ def settle_open(
         )
         if size.name in used and size.name in open_.values():
             notes += notes_of(size)
-    kept = [note for note in conversion.notes if not note.places or not set(note.places) <= set(open_)]
-    remarks = [
-        remark(f"the trace found `{write_dim(answers[name])}` at `{place}`: {_kind(name, answers[name])}", [place])
-        for place, name in open_.items()
-        if name in answers
-    ]
+    kept = [note for note in conversion.notes if not _is_answered(note, open_)]
+    remarks = [_found(place, name, answers[name]) for place, name in open_.items() if name in answers]
     notes = [*kept, *remarks, *notes, *(loss(f"the program also demands `{text}`") for text in losses)]
     made = assemble(
         name=signature.name,
@@ -117,14 +113,25 @@ def settle_open(
     return Conversion(made, tuple(notes))
 
 
-def _kind(name: str, size: Size) -> str:
+def _is_answered(note: Note, open_: Mapping[str, str]) -> bool:
+    """Returns whether a note is about what was left open, and no loss."""
+    return bool(note.places) and set(note.places) <= set(open_) and note.verdict is not Verdict.LOSS
+
+
+def _found(place: str, name: str, size: Size) -> Note:
+    """Returns what the trace found for a size that was left open."""
+    said = f"the trace found `{write_dim(size)}` at `{place}`"
     match size:
+        case Const(value=0 | 1 as value):
+            example = "probe with an example of 2 or more to learn which"
+            message = f"{said}, as it does wherever the example has {value}"
+            return choice(message, [place], f"the static size {value}", [f"dynamic: {example}"])
         case Const():
-            return "a static size"
+            return remark(f"{said}: a static size", [place])
         case Var(name=other):
-            return "dynamic" if other == name else "the size of another dim"
+            return remark(f"{said}: {'dynamic' if other == name else 'the size of another dim'}", [place])
         case _:
-            return "computed from another size"
+            return remark(f"{said}: computed from another size", [place])
 
 
 def _answer(answers: Mapping[str, Size], dim: Dim) -> Dim:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...diagnostics import Report
 from ...ir import Param, Predicate, VariableKind
 from ..assemble import Declaration, assemble, constraints_of
+from .naming import is_name
 from .notes import choice, loss, remark, stricter
 from .verdict import Conversion, Note
 
@@ -67,9 +68,13 @@ def assemble_program(
         wheres: What is to be assumed of them.
         losses: What torch demands and the language has no words for, as torch writes it.
         opaque: Objects with sizes in them that no spec can address, by path: their class.
-        report: Receives warnings ``legacy-object-keys``.
+        report: Receives warnings ``legacy-object-keys``, and ``legacy-names``.
     """
-    sizes = tuple(sizes)
+    params, sizes = tuple(params), tuple(sizes)
+    for param in params:
+        if not is_name(param.name):
+            message = f"the parameter `{param.name}` of `{name}` has a name that a spec cannot say"
+            report.error("legacy-names", message, help="rename the parameter")
     signature = assemble(
         name=name,
         params=params,
@@ -126,13 +131,9 @@ def _assumed(size: Found, low: int) -> Note:
         )
     if size.trial is not None and low:
         return stricter(f"{said}, and runs smaller sizes, which are now rejected: {size.trial}", size.places)
-    taken, other = ("0", "2") if low < 2 else ("2", "0")
-    return choice(
-        f"{said}, and runs smaller sizes all the same",
-        size.places,
-        f"a lower bound of {taken}",
-        [f"{other}, by `lower={other}`"],
-    )
+    other = 2 if low < 2 else 0
+    taken, others = f"a lower bound of {low}", [f"{other}, by `lower={other}`"]
+    return choice(f"{said}, and runs smaller sizes all the same", size.places, taken, others)
 
 
 __all__ = ["Found", "assemble_program", "notes_of"]

@@ -27,6 +27,7 @@ from ...ir import (
     Apply,
     Compare,
     Const,
+    Dim,
     Param,
     Path,
     Predicate,
@@ -38,6 +39,7 @@ from ...ir import (
     Var,
     VariableKind,
 )
+from ...ir.walk import nodes
 from ..assertions import assertions
 from ..printed import read_printed
 from ..program import conjuncts, is_trivial, plain
@@ -245,6 +247,7 @@ class _Reader:
         for predicate in self._demanded():
             for part in conjuncts(predicate):
                 if not is_trivial(said := plain(part)):
+                    yield from (Compare(COMPARISONS[">="], divisor, Const(1)) for divisor in _divisors(said))
                     yield said
 
     def _demanded(self) -> Iterator[Predicate]:
@@ -274,6 +277,16 @@ class _Reader:
         for assertion in assertions(self.program.graph, lambda name: self._lookup(name) or replaced.get(name), measure):
             if assertion.predicate is not None:
                 yield assertion.predicate
+
+
+def _divisors(node: Predicate | Dim) -> Iterator[Size]:
+    """Yields what ``node`` divides by: a guard that divides by 0 raises, and so it rejects the call."""
+    for each in nodes(node):
+        match each:
+            case Apply(op=op, args=(_, divisor)) if op.name in ("//", "%") and not isinstance(divisor, Const):
+                yield divisor
+            case _:
+                pass
 
 
 def _linear_size(name: str, factor: int, offset: int) -> Size:
