@@ -391,3 +391,18 @@ def test_what_the_trace_decided_is_told_by_the_export(hint: Any, other: Any, cod
         sd.export(Added(), *call, spec=spec)
     assert (error.value.code, spec.verdict) == (code, verdict)
     assert any("the trace" in note.message for note in spec.notes)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_an_example_of_a_size_that_torch_took_for_a_constant(size: int) -> None:
+    """torch's legacy export refuses such an example; the new one needs no luck with it."""
+    shapes = {"x": {0: Dim("b", max=8)}}
+    call: Call = ((ones(size, 3),), {})
+    with pytest.raises(torch._dynamo.exc.UserError):
+        torch.export.export(One(), call[0], dynamic_shapes=shapes)
+    spec = converted(shapes, *call, One())
+    new = sd.export(One(), *call, spec=spec).module()
+    assert (spec.verdict, [run(new, ((ones(n, 3),), {})) is not None for n in (0, 1, 8, 9)]) == (
+        "exact",
+        [True, True, True, False],
+    )
