@@ -20,7 +20,6 @@ cannot be done either, `ImpossibleError` goes up to what it stands in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,7 +43,8 @@ from ....ir import (
 from .definitions import Dims
 from .displays import Brackets, Part, brackets, parts
 from .draft import Draft, ImpossibleError, Stretch
-from .texts import WIDE, is_static, key_of, ranked
+from .layout import broken, in_lines, is_long, remark
+from .texts import is_static, key_of, ranked
 from .values import Constant, Dict, DimValue, Sequence, Value
 
 if TYPE_CHECKING:
@@ -90,47 +90,8 @@ class Edits:
         self.draft.edit(value.node, stretches, "ShapesSpec")
         for part, param in paired:
             self._param(part, param)
-        if items and around.opening[0] < around.opening[1] and self._is_long(value.node):
-            self.draft.laid_out[value.node] = self._broken(items, around, stretches)
-
-    def _is_long(self, node: cst.CSTNode) -> bool:
-        """Returns whether a display that was on one line has become too long for it."""
-        plan = self.draft.file.plan
-        text = plan.tree.source.text
-        start, end = plan.outer(node)
-        line = len(text[max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 : start].expandtabs(4))
-        rest = len(text[end:].partition("\n")[0].rstrip().partition("#")[0].rstrip())
-        found = self.draft.text(node)
-        is_short = line + len(found) + rest <= WIDE
-        return not is_short and "\n" not in found and "\r" not in found and "#" not in text[start:end]
-
-    def _broken(self, items: list[Part], around: Brackets, stretches: list[Stretch]) -> list[Stretch]:
-        """Returns the edits of a spec with each of its entries on a line of its own."""
-        plan = self.draft.file.plan
-        opening, closing = around.opening, around.closing
-        text = plan.tree.source.text
-        line = text[max(text.rfind("\n", 0, opening[0]), text.rfind("\r", 0, opening[0])) + 1 : opening[0]]
-        margin = line[: len(line) - len(line.lstrip(" \t"))]
-        step = plan.tree.module.default_indent
-        head = next(new for start, end, new in stretches if (start, end) == opening)
-        tail = next(new for start, end, new in stretches if (start, end) == closing)
-        entries, _, assumed = tail.partition(", assumptions=")
-        outer, inner = f"{plan.newline}{margin}", f"{plan.newline}{margin}{step}"
-        if assumed:
-            name = head.removesuffix("{").removesuffix("dict(")
-            head, inner = f"{name}{inner}{head.removeprefix(name)}", f"{inner}{step}"
-            tail = f"{outer}{step}{entries},{outer}{step}assumptions={assumed[:-1]},{outer})"
-        else:
-            tail = f"{outer}{tail}"
-        found = [each for each in stretches if each[:2] not in (opening, closing, around.comma)]
-        at = opening[1]
-        found.append((*opening, f"{head}{inner}"))
-        for index, part in enumerate(items):
-            start = plan.outer(part.expression if part.at is None else part.at)[0]
-            if at < start:
-                found.append((at, start, f",{inner}" if index else ""))
-            at = plan.outer(part.expression)[1]
-        return [*found, (at, closing[0], ","), (*closing, tail)]
+        if items and around.opening[0] < around.opening[1] and is_long(self.draft, value.node):
+            self.draft.laid_out[value.node] = broken(self.draft.file.plan, items, around, stretches)
 
     def leaves(self, value: Value) -> str:
         """Edits what a dict holds, however that is built, and leaves the dict; returns what follows it in a ShapesSpec.
@@ -330,27 +291,9 @@ class Edits:
         for part, axis in zip(items, numbers, strict=True):
             self._slot(part, dims[axis])
             texts[axis] = self.draft.text(part.expression)
-            remarks[axis] = self._remark(part.expression)
-        text = f"{opening}{self._in_lines(items[0], texts, remarks)}{closing}"
+            remarks[axis] = remark(self.draft.file.plan, part.expression)
+        text = f"{opening}{in_lines(self.draft.file.plan, items[0], texts, remarks)}{closing}"
         self.draft.edit(value.node, [(*around.span, text)])
-
-    def _remark(self, node: cst.CSTNode) -> str:
-        """Returns the comment behind an element, on its line."""
-        plan = self.draft.file.plan
-        found = re.compile(r"[ \t]*,?[ \t]*(#[^\r\n]*)").match(plan.tree.source.text, plan.outer(node)[1])
-        return f"  {found[1]}" if found is not None else ""
-
-    def _in_lines(self, first: Part, texts: list[str], remarks: list[str]) -> str:
-        """Returns dims in the order of their axes: on lines of their own, if one has a comment."""
-        if not any(remarks):
-            return ", ".join(texts)
-        plan = self.draft.file.plan
-        text = plan.tree.source.text
-        start = plan.outer(first.expression if first.at is None else first.at)[0]
-        line = text[max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 : start]
-        margin = line[: len(line) - len(line.lstrip(" \t"))]
-        rows = "".join(f"{plan.newline}{margin}{each},{remark}" for each, remark in zip(texts, remarks, strict=True))
-        return f"{rows}{plan.newline}{margin.removesuffix(plan.tree.module.default_indent)}"
 
     def _padded(self, items: list[Part], axes: list[int], rank: int, stretches: list[Stretch]) -> list[Stretch]:
         """Returns the edits of a dict of axes in order: keys go, and None stands for an axis that is not there."""
