@@ -545,6 +545,27 @@ CASES = {
         double(x, y)
         """,
     ),
+    "marks, and a call in several lines": (
+        """
+        t = torch.randn(4, 3)
+        torch._dynamo.mark_dynamic(t, 0)  # rows
+        fast = torch.compile(
+            One(),
+            backend="eager",
+        )
+        fast(t)
+        """,
+        """
+        t = torch.randn(4, 3)
+        # rows
+        fast = torch.compile(
+            One(),
+            backend="eager",
+            dynamic_shapes=ShapesSpec({"x": TensorSpec([ShapeVar("x_0"), None])}),
+        )
+        fast(t)
+        """,
+    ),
     "options that are unpacked": (
         """
         n = Dim("n", max=8)

@@ -255,7 +255,9 @@ def run(text: str, monkeypatch: pytest.MonkeyPatch) -> list[ShapesSpec]:
         return args[0] if args else lambda function: function
 
     torch = MagicMock()
-    torch.nn.Module = type("Module", (), {"__getattr__": lambda self, name: MagicMock()})
+    torch.nn.Module = type(
+        "Module", (), {"__getattr__": lambda self, name: MagicMock(), "__call__": lambda self, *args: MagicMock()}
+    )
     torch.compile = compile_
     module = MagicMock(
         **{each.__name__: each for each in (ShapesSpec, ShapeVar, IntVar, TensorSpec, SeqSpec, DictSpec, ObjectSpec)}

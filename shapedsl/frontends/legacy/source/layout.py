@@ -31,7 +31,7 @@ def is_long(draft: Draft, node: cst.CSTNode) -> bool:
     plan = draft.file.plan
     text = plan.tree.source.text
     start, end = plan.outer(node)
-    line = len(_line(text, start).expandtabs(4))
+    line = len(line_before(text, start).expandtabs(4))
     rest = len(text[end:].partition("\n")[0].rstrip().partition("#")[0].rstrip())
     found = draft.text(node)
     is_short = line + len(found) + rest <= WIDE
@@ -48,7 +48,7 @@ def broken(plan: Plan, items: list[Part], around: Brackets, stretches: list[Stre
         stretches: The edits without line breaks.
     """
     opening, closing = around.opening, around.closing
-    margin = _margin(_line(plan.tree.source.text, opening[0]))
+    margin = _margin(line_before(plan.tree.source.text, opening[0]))
     step = plan.tree.module.default_indent
     head = next(new for start, end, new in stretches if (start, end) == opening)
     tail = next(new for start, end, new in stretches if (start, end) == closing)
@@ -81,7 +81,7 @@ def in_lines(plan: Plan, first: Part, texts: list[str], remarks: list[str]) -> s
     """Returns dims in the order of their axes: on lines of their own, as ``first`` was, if one has a comment."""
     if not any(remarks):
         return ", ".join(texts)
-    margin = _margin(_line(plan.tree.source.text, _start(plan, first)))
+    margin = _margin(line_before(plan.tree.source.text, _start(plan, first)))
     rows = "".join(f"{plan.newline}{margin}{each},{comment}" for each, comment in zip(texts, remarks, strict=True))
     return f"{rows}{plan.newline}{margin.removesuffix(plan.tree.module.default_indent)}"
 
@@ -90,7 +90,7 @@ def _start(plan: Plan, part: Part) -> int:
     return plan.outer(part.expression if part.at is None else part.at)[0]
 
 
-def _line(text: str, at: int) -> str:
+def line_before(text: str, at: int) -> str:
     """Returns what stands before an offset on its line."""
     return text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1 : at]
 
@@ -99,4 +99,4 @@ def _margin(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-__all__ = ["broken", "in_lines", "is_long", "remark"]
+__all__ = ["broken", "in_lines", "is_long", "line_before", "remark"]

@@ -31,6 +31,7 @@ from .draft import Draft, File, ImpossibleError
 from .edits import Edits
 from .flow import Flow
 from .imports import known, settle
+from .layout import line_before
 from .places import Places
 from .plan import Plan
 from .scopes import scopes_of
@@ -223,7 +224,8 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
         raise UnsayableError("the spec depends on a branch, and what it is built of is used elsewhere too")
     (text,) = texts
     if site.argument is None:
-        _add(plan, site, f"{site.keyword}={text}")
+        at, before, behind = _spot(plan, site)
+        plan.edit(at, at, f"{before}{site.keyword}={text}{behind}")
     else:
         draft.replace(site.argument.value, text)
         draft.covered.add(site.argument.value)
@@ -245,31 +247,29 @@ def _built(value: Value | None) -> Iterator[cst.CSTNode]:
 
 
 def _spec(file: File, site: Site, dims: Dims) -> str:
+    """Returns the spec as it is written at the call."""
     plan = file.plan
-    text = plan.tree.source.text
-    node = site.argument or site.decorator or site.call
-    at = plan.tree.extent(node)[0]
-    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-    line = text[start:at]
+    at, before, _ = _spot(plan, site)
+    line = (line_before(plan.tree.source.text, at) + before).splitlines()[-1]
     indent = line[: len(line) - len(line.lstrip(" \t"))]
     column = len(line.expandtabs(4)) + len(f"{site.keyword}=")
     step = plan.tree.module.default_indent
     return dims.at(dims.call).spec(dims.table, indent=indent, column=column, step=step, newline=plan.newline)
 
 
-def _add(plan: Plan, site: Site, text: str) -> None:
-    """Writes one more argument into a call, or arguments behind a decorator."""
+def _spot(plan: Plan, site: Site) -> tuple[int, str, str]:
+    """Returns where the argument stands, or is to stand, and what is written before and behind it there."""
+    text = plan.tree.source.text
+    if site.argument is not None:
+        return plan.tree.extent(site.argument)[0], "", ""
     if site.decorator is not None:
-        at = plan.outer(site.decorator)[1]
-        plan.edit(at, at, f"({text})")
-        return
+        return plan.outer(site.decorator)[1], "(", ")"
     stays = [arg for arg in site.call.args if arg not in site.stale]
-    if stays:
-        at = plan.outer(stays[-1].value)[1]
-        plan.edit(at, at, f", {text}")
-    else:
-        at = plan.tree.source.text.index("(", plan.outer(site.call.func)[1]) + 1
-        plan.edit(at, at, text)
+    if not stays:
+        return text.index("(", plan.outer(site.call.func)[1]) + 1, "", ""
+    margin = line_before(text, plan.tree.extent(stays[-1])[0])
+    before = ", " if margin.strip() else f",{plan.newline}{margin}"  # on a line of its own, as the one before it
+    return plan.outer(stays[-1].value)[1], before, ""
 
 
 def _may_be_none(value: Value | None) -> bool:
