@@ -97,7 +97,7 @@ def process(
             env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
             capture_output=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         if done.returncode not in accept:
             done.check_returncode()
