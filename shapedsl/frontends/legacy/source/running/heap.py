@@ -82,6 +82,8 @@ class Scope:
         bound: The names that are bound somewhere in it.
         outer: The names that ``global`` and ``nonlocal`` take to another scope.
         log: What was bound since, in order, with the time.
+        history: The same, by name.
+        rebound: The names in it that were bound more than once.
     """
 
     kind: str
@@ -92,6 +94,8 @@ class Scope:
     outer: dict[str, str] = field(default_factory=dict)
     names: dict[str, Value] = field(default_factory=dict)
     log: list[tuple[int, str, Value]] = field(default_factory=list)
+    history: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
+    rebound: dict[str, None] = field(default_factory=dict)
     born: int = 0
 
 
@@ -107,7 +111,7 @@ class State:
         self.journals: list[Delta] = []
         self.time = 0  # of the last change
         self.changed: list[tuple[int, Box]] = []
-        self.escaped: set[Box] = set()  # what code elsewhere may hold
+        self.escaped: dict[Box, None] = {}  # what code elsewhere may hold
         self.intact: dict[Box, None] = {}  # those of them that it has not changed yet
 
     # ---------------------------------------------------------------------------------- changes
@@ -122,26 +126,53 @@ class State:
         self.time += 1
         scope.names[name] = value
         scope.log.append((self.time, name, value))
+        entries = scope.history.setdefault(name, [])
+        entries.append((self.time, value))
+        if len(entries) > 1:
+            scope.rebound[name] = None
 
     def touch(self, box: Box) -> None:
         """Says that a box is about to change."""
+        if self.record(box):
+            box.contents = [copied(content) for content in box.contents]
+
+    def record(self, box: Box) -> bool:
+        """Says that a box is about to hold other contents. Returns whether a journal holds those that it has."""
         self.time += 1
         self.changed.append((self.time, box))
         if self.journals and box not in self.journals[-1]:
             self.journals[-1][box] = held(box)
-            box.contents = [copied(content) for content in box.contents]
+            return True
+        return False
+
+    def mark(self) -> tuple[int, int]:
+        """Returns what `forget_since` takes."""
+        return len(self.escaped), len(self.changed)
+
+    def forget_since(self, mark: tuple[int, int], born: int) -> None:
+        """Forgets what a branch did that is undone for good.
+
+        Args:
+            mark: What `mark` returned before it.
+            born: Boxes with a later number were made in it; others stay known to code elsewhere.
+        """
+        for box in list(self.escaped)[mark[0] :]:
+            if box.born > born:
+                del self.escaped[box]
+                self.intact.pop(box, None)
+        del self.changed[mark[1] :]
 
     def lose(self, box: Box, reason: Unknown) -> None:
         """Says that a box may hold anything."""
         if box.lost is None:
-            self.touch(box)
+            self.record(box)
             box.lost = reason
             self.intact.pop(box, None)
             self.blur([each for content in box.contents for each in within(content)])
 
     def escape(self, box: Box) -> None:
         """Says that code elsewhere, or a value that is not known, may hold a box."""
-        self.escaped.add(box)
+        self.escaped.setdefault(box)
         if box.lost is None:
             self.intact[box] = None
 
@@ -167,7 +198,7 @@ class State:
     def put(self, key: Key, value: Held) -> None:
         """Sets what a key holds, as a change of the branch that is being run."""
         if isinstance(key, Box):
-            self.touch(key)
+            self.record(key)
             contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", value)
             key.contents = [copied(content) for content in contents]
             if key.lost is not None:

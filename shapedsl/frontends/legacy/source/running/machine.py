@@ -7,6 +7,7 @@ whenever such a caller comes.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
@@ -27,7 +28,7 @@ from ..values import (
     Tensor,
     Unknown,
 )
-from .heap import UNBOUND, Box, Content, Delta, Scope, State, joined, settled, within
+from .heap import MOST_OPTIONS, UNBOUND, Box, Content, Delta, Scope, State, joined, settled, within
 from .library import BUILTINS
 from .names import Index, Names, index
 
@@ -123,12 +124,14 @@ class Machine:
         self.stack: list[Activation] = []
         self.star: Unknown | None = None  # the last star import that may bind any name
         self.patched: set[str] = set()  # qualified names that the file assigns to
-        self.escaped: dict[Callable, int] = {}  # what code elsewhere may call, and since when
+        # What code elsewhere may call, and since when; those of them that change something outside.
+        self.escaped: dict[tuple[int, int], tuple[Callable, int]] = {}
+        self.disturbing: dict[tuple[int, int], bool] = {}
         self.defaults_by_node: dict[tuple[cst.CSTNode, int], dict[str, Value]] = {}
         self.classes: dict[Callable, ClassInfo] = {}
         self.owners: dict[Scope, Callable] = {}  # the scope of a class's body → the class
         self.exits: dict[cst.CSTNode, bool] = {}  # loop → whether it has a `break` or a `continue`
-        self._effects: dict[Callable, list[Key]] = {}
+        self._effects: dict[tuple[int, int], list[Key]] = {}
         self._shown: dict[int, tuple[object, Value]] = {}
         self._shown_at = -1
 
@@ -261,12 +264,23 @@ class Machine:
 
         if any(activation.node is function.node for activation in self.stack):
             return
+        mark, born, known = self.state.mark(), self.born, len(self.escaped)
         self.state.push()
         live = self.live
         self._look_back(function)
         self.enter(function, unknown_params(function), None)
         self.live = live
         self.state.pop()
+        self.state.forget_since(mark, born)
+        self._forget_functions(known, born)
+
+    def _forget_functions(self, known: int, born: int) -> None:
+        """Forgets functions that were made in a branch that is undone for good."""
+        for key in list(self.escaped)[known:]:
+            around = self.escaped[key][0].around
+            if isinstance(around, Scope) and around.born > born:
+                del self.escaped[key]
+                self.disturbing.pop(key, None)
 
     def run_made(self, activation: Activation) -> None:
         """Runs the functions that were defined in a function, or the module, once it is over."""
@@ -300,45 +314,60 @@ class Machine:
 
     def effects(self, function: Callable) -> list[Key]:
         """Returns which names and boxes a function changes, whoever calls it."""
-        found = self._effects.get(function)
+        found = self._effects.get(identity(function))
         if found is None:
             from .calls import unknown_params
 
-            self._effects[function] = []
+            self._effects[identity(function)] = []
             if any(activation.node is function.node for activation in self.stack):
                 return []
+            mark, born, known = self.state.mark(), self.born, len(self.escaped)
             self.state.push()
             self.muted += 1
-            live, born = self.live, self.born
+            live = self.live
             try:
-                self.enter(function, unknown_params(function), None)
+                self.enter(function, unknown_params(replace(function, inner=None)), None)
             finally:
                 self.muted -= 1
                 self.live = live
                 delta = self.state.pop()
+            self.state.forget_since(mark, born)
+            self._forget_functions(known, born)
             found = [key for key in delta if (key if isinstance(key, Box) else key[0]).born <= born]
-            self._effects[function] = found
+            self._effects[identity(function)] = found
         return found
 
     def _look_back(self, function: Callable) -> None:
         """Gives names outside all values that they had since code elsewhere may call a function."""
-        since = self.escaped.get(function)
-        if since is None:
+        escaped = self.escaped.get(identity(function))
+        if escaped is None:
             return
+        since = escaped[1]
         scope = function.around if isinstance(function.around, Scope) else None
         while scope is not None:
-            several: dict[str, list[Value]] = {}
-            for time, name, value in scope.log:
-                if time <= since:
-                    several[name] = [value]
-                else:
-                    several.setdefault(name, [UNBOUND]).append(value)
-            for name, values in several.items():
-                if len(values) > 1:
-                    self.state.bind(scope, name, joined([*values, scope.names.get(name, UNBOUND)], function.node))
+            for name in scope.rebound:
+                entries = scope.history[name]
+                first = bisect_right(entries, since, key=lambda entry: entry[0])
+                if first < len(entries):
+                    values = [entry[1] for entry in entries[max(first - 1, 0) :]]
+                    values.append(scope.names.get(name, UNBOUND))
+                    if first == 0:
+                        values.append(UNBOUND)
+                    self.state.bind(scope, name, self._any_of(values, function.node))
             scope = scope.parent
-        for box in {box: None for time, box in self.state.changed if time > since}:
+        changed: dict[Box, None] = {}
+        for time, box in reversed(self.state.changed):
+            if time <= since:
+                break
+            changed[box] = None
+        for box in changed:
             self.state.lose(box, Unknown(f"it changes after `{function.name}` can be called", function.node))
+
+    def _any_of(self, values: list[Value], node: cst.CSTNode) -> Value:
+        if len(values) > 4 * MOST_OPTIONS:
+            self.state.blur(values)
+            return Unknown("it is bound too often", node)
+        return self.joined(values, node)
 
     def function(self, node: cst.FunctionDef | cst.Lambda, name: str) -> Callable:
         """Returns the function that a definition or a lambda makes."""
@@ -513,7 +542,8 @@ class Machine:
             elif isinstance(value, Callable):
                 todo.extend(each for each in (value.inner, value.attributes) if each is not None)
                 if value.kind == "function" and value.around is not None:
-                    self.escaped.setdefault(value, self.state.time)
+                    self.escaped.setdefault(identity(value), (value, self.state.time))
+                    self.disturbing.setdefault(identity(value), True)
                 if value in self.classes:
                     todo.extend(self.classes[value].scope.names.values())
             else:
@@ -530,8 +560,14 @@ class Machine:
 
     def disturb(self, node: cst.CSTNode) -> None:
         """Says that what code elsewhere can call may be called."""
-        for function in list(self.escaped):
-            self.forget(self.effects(function), f"`{function.name}` may change it", node)
+        for key in list(self.disturbing):
+            function = self.escaped[key][0]
+            changed = self.effects(function)
+            if changed:
+                self.steps += len(changed)
+                self.forget(changed, f"`{function.name}` may change it", node)
+            elif all(activation.node is not function.node for activation in self.stack):
+                self.disturbing.pop(key, None)
 
     # ------------------------------------------------------------------------------------ shown
 
@@ -608,4 +644,9 @@ class Machine:
         return shown
 
 
-__all__ = ["Activation", "ClassInfo", "Loop", "Machine"]
+def identity(function: Callable) -> tuple[int, int]:
+    """Returns what tells functions apart, whichever objects they are bound to: their definition, and where it was run."""
+    return id(function.node), id(function.around)
+
+
+__all__ = ["Activation", "ClassInfo", "Loop", "Machine", "identity"]
