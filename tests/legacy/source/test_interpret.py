@@ -164,6 +164,11 @@ def test_branches(text: str, expected: list[str]) -> None:
      ["[0, 2], {'a': {0: 1}, 'b': {0: 2}}, [11, 21, 12, 22]"]),
     ("over what is not known, in short", "see([{0: 1} for _ in mess()], {k: 1 for k in mess()})", ["?, ?"]),
     ("names of comprehensions are their own", "i = 5\nsee([i for i in (1, 2)])\nsee(i)", ["[1, 2]", "5"]),
+    ("over what it changes", "a = [1]\nfor n in a:\n    if flag():\n        a.append(2)\nsee(a)", ["?"]),
+    ("over a dict that it fills", "a = {'x': 0, 'y': 0}\nfor k in a:\n    a[k] = {0: k}\nsee(a)", ["{'x': {0: 'x'}, 'y': {0: 'y'}}"]),
+    ("over a view of what it changes", "a = {'x': 0, 'y': 0}\nfor k, v in a.items():\n    see(v)\n    a['y'] = 1", ["0", "?"]),
+    ("a generator that changes something", "a = []\ng = (a.append(n) for n in (1, 2))\nsee(a)\nsee(list(n for n in (1, 2)))", ["?", "[1, 2]"]),
+    ("a map that is never used", "a = []\nmap(lambda n: a.append(n), (1, 2))\nsee(a)", ["?"]),
     ("very long", "n = 0\nfor i in range(100000):\n    n = i\nsee(n)", ["0 | ?"]),
 )  # fmt: skip
 def test_loops(text: str, expected: list[str]) -> None:
@@ -253,7 +258,9 @@ def test_a_frame_tells_where_a_call_is() -> None:
     text = PROLOGUE + (
         "class C:\n    def f(self, k):\n        for _ in k:\n            see(1)\n\ndef g():\n    see(2)\n\nn = 3\ng()\n"
     )
-    outer, method, inner = (frame for _, frame in sorted(listen(text).heard, key=lambda it: len(it[1].calls), reverse=True))
+    outer, method, inner = (
+        frame for _, frame in sorted(listen(text).heard, key=lambda it: len(it[1].calls), reverse=True)
+    )
     assert (outer.name, len(outer.calls), outer.in_loop) == ("g", 1, False)
     assert (method.name, method.calls, method.in_loop) == ("C.f", (), True)
     assert (inner.name, inner.calls) == ("g", ())

@@ -7,6 +7,6 @@ import pytest
 from .random_programs import wrong
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(24), 3529])
 def test_python_sees_nothing_else(seed: int) -> None:
-    assert wrong(seed, runs=8) == ""
+    assert wrong(seed, runs=6) == ""

@@ -94,6 +94,7 @@ class Sequence:
     is_whole: bool = True
     fields: tuple[str, ...] = ()
     class_name: str = ""
+    again: object = field(default=None, repr=False)  # of an iterator, what it would give now: the interpreter's own
 
 
 @dataclass(eq=False, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..values import Dict, Fork, Sequence, Unknown
+from .heap import Box
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -23,6 +24,30 @@ def comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.DictC
     What it iterates must be known, and each ``if`` in it decided; else the result is unknown, and its parts are run
     once for what may be called in them.
     """
+    import libcst as cst
+
+    if isinstance(node, cst.GeneratorExp):
+        return _generator(machine, node)
+    return _comprehension(machine, node)
+
+
+def _generator(machine: Machine, node: cst.GeneratorExp) -> Value:
+    """Returns what a generator gives, if running it changes nothing: nobody knows when it is run."""
+    born = machine.born
+    machine.state.push()
+    result = _comprehension(machine, node)
+    live, machine.live = machine.live, True
+    delta = machine.state.pop()
+    outer = [key for key in delta if (key if isinstance(key, Box) else key[0]).born <= born]
+    if not outer and live:
+        machine.state.join([delta], node)
+        return result
+    machine.state.blur([result])
+    machine.forget(outer, "a generator may change it", node)
+    return Unknown("when this generator is run is not known", node)
+
+
+def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp) -> Value:
     import libcst as cst
 
     from .expressions import evaluate
@@ -85,7 +110,8 @@ def _run(machine: Machine, loop: cst.CompFor, over: Value, element: Function[[],
         if isinstance(over, Fork):
             return "what is iterated may be one of several"
         return "what is iterated is not known"
-    for item in items:
+    for position, item in enumerate(items):
+        changes = len(machine.state.changed)
         turns[0] += 1
         if turns[0] > _MOST:
             return "this comprehension is too long"
@@ -110,6 +136,10 @@ def _run(machine: Machine, loop: cst.CompFor, over: Value, element: Function[[],
             element()
         if not machine.live:
             return "it raises"
+        if not machine.gives_still(over, items, position, changes):
+            machine.state.blur([over])
+            _once(machine, loop, element)
+            return "what is iterated changes meanwhile"
     return None
 
 

@@ -129,12 +129,16 @@ def _iterator(
     make: Function[[list[list[Value]], cst.Call], list[Value] | None],
 ) -> Function[[Machine, cst.Call, list[Value], dict[str, Value]], Value | None]:
     def run(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
-        found = [machine.items(each) for each in given]
-        if named or any(each is None for each in found):
+        def again() -> list[Value] | None:
+            found = [machine.items_now(each) for each in given]
+            every = [each for each in found if each is not None]
+            return make(every, node) if len(every) == len(found) else None
+
+        items = None if named else again()
+        if items is None:
             machine.escape(given, node)
             return None
-        items = make([each for each in found if each is not None], node)
-        return None if items is None else Sequence("tuple", items, node, class_name=_ITERATOR)
+        return Sequence("tuple", items, node, class_name=_ITERATOR, again=again)
 
     return run
 
@@ -161,15 +165,19 @@ def _product(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:
 
 def _enumerate(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
     start = named.get("start", given[1] if len(given) > 1 else Constant(0, node))
-    items = machine.items(given[0]) if given else None
-    if items is None or not isinstance(start, Constant) or not isinstance(start.value, int):
+    first = start.value if isinstance(start, Constant) and isinstance(start.value, int) else None
+
+    def again() -> list[Value] | None:
+        items = machine.items_now(given[0]) if given and first is not None else None
+        if items is None or first is None:
+            return None
+        return [Sequence("tuple", [Constant(first + at, node), each], node) for at, each in enumerate(items)]
+
+    pairs = again()
+    if pairs is None:
         machine.escape(given, node)
         return None
-    first = start.value
-    pairs: list[Value] = [
-        Sequence("tuple", [Constant(first + position, node), each], node) for position, each in enumerate(items)
-    ]
-    return Sequence("tuple", pairs, node, class_name=_ITERATOR)
+    return Sequence("tuple", pairs, node, class_name=_ITERATOR, again=again)
 
 
 def _range(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001
@@ -227,6 +235,8 @@ def _map(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, 
     for item in items:
         args = [Argument(None, "", item, node.args[1])]
         if isinstance(given[0], Callable) and given[0].kind == "function" and given[0].around is not None:
+            if machine.effects(given[0]):
+                return None  # it is run when the iterator is used, if ever
             results.append(machine.settled(call_function(machine, node, given[0], args)))
         else:
             found = known_or_none(machine, node, given[0], args)

@@ -42,30 +42,47 @@ def run_for(machine: Machine, node: cst.For) -> None:
         repeat(machine, node, turn, orelse)
         return
     if not has_exits(machine, node):
-        for item in items:
+        for position, item in enumerate(items):
+            changes = len(machine.state.changed)
             assign(machine, node.target, item, node)
             execute(machine, node.body)
             if not machine.live:
                 return
+            if not machine.gives_still(over, items, position, changes):
+                _rest(machine, node, over, orelse)
+                return
         if orelse is not None:
             execute(machine, orelse)
         return
-    _unrolled(machine, node, items, lambda item: assign(machine, node.target, item, node), orelse)
+    _unrolled(machine, node, over, items, orelse)
 
 
-def _unrolled(
-    machine: Machine, node: cst.For, items: list[Value], take: Function[[Value], None], orelse: cst.BaseSuite | None
-) -> None:
+def _rest(machine: Machine, node: cst.For, over: Value, orelse: cst.BaseSuite | None) -> None:
+    """Runs further turns of a loop that changes what it iterates."""
+    from .statements import assign_unknown, execute
+
+    machine.state.blur([over])
+
+    def turn() -> None:
+        assign_unknown(machine, node.target, Unknown("what is iterated changes meanwhile", node.target))
+        execute(machine, node.body)
+
+    repeat(machine, node, turn, orelse)
+
+
+def _unrolled(machine: Machine, node: cst.For, over: Value, items: list[Value], orelse: cst.BaseSuite | None) -> None:
     """Runs a loop that has ``break`` or ``continue`` turn by turn."""
-    from .statements import execute
+    from .statements import assign, execute
 
     here = machine.here
     loop = Loop(machine.state.push())
     here.loops.append(loop)
-    for item in items:
+    changed = False
+    for position, item in enumerate(items):
+        changes = len(machine.state.changed)
         loop.turn = machine.state.push()
         loop.continues = []
-        take(item)
+        assign(machine, node.target, item, node)
         execute(machine, node.body)
         delta = machine.state.pop()
         states = [*loop.continues, *([delta] if machine.live else [])]
@@ -73,8 +90,13 @@ def _unrolled(
         if not states:
             break
         machine.state.join(states, node)
+        if not machine.gives_still(over, items, position, changes):
+            changed = True
+            break
     here.loops.pop()
-    if machine.live and orelse is not None:
+    if machine.live and changed:
+        _rest(machine, node, over, orelse)
+    elif machine.live and orelse is not None:
         execute(machine, orelse)
     delta = machine.state.pop()
     states = [*loop.breaks, *([delta] if machine.live else [])]

@@ -28,7 +28,7 @@ from ..values import (
     Tensor,
     Unknown,
 )
-from .heap import MOST_OPTIONS, UNBOUND, Box, Content, Delta, Scope, State, joined, settled, within
+from .heap import MOST_OPTIONS, UNBOUND, Box, Content, Delta, Scope, State, joined, same, settled, within
 from .library import BUILTINS
 from .names import Index, Names, index
 
@@ -445,6 +445,22 @@ class Machine:
         if isinstance(value, Tensor) and value.sizes and value.sizes[0] is not None and value.sizes[0] <= 64:
             return [Tensor(value.sizes[1:], value.node) for _ in range(value.sizes[0])]
         return None
+
+    def items_now(self, value: Value | Box) -> list[Value] | None:
+        """Returns what a value gives when it is iterated, which for an iterator is what its sources hold now."""
+        if isinstance(value, Sequence) and value.again is not None:
+            return value.again()  # type: ignore[operator,no-any-return]
+        return self.items(value)
+
+    def gives_still(self, value: Value | Box, items: list[Value], position: int, changes: int) -> bool:
+        """Whether what is iterated still gives the items behind a position, after so many changes of boxes."""
+        if len(self.state.changed) == changes:
+            return True
+        found = self.items_now(value)
+        if found is None or len(found) != len(items):
+            return False
+        self.steps += len(items) - position
+        return all(same(one, other) for one, other in zip(found[position + 1 :], items[position + 1 :], strict=True))
 
     def taken(self, value: Value) -> Value:
         """Returns a value from an observer, with objects that can change."""

@@ -76,7 +76,7 @@ def call_method(machine: Machine, node: cst.Call, callee: Callable, args: list[A
     if receiver.lost is not None:
         machine.escape(values, node)
         return Unknown(receiver.lost.reason, node)
-    result = change(machine, receiver, node, lambda content: _on(machine, content, name, spread, node))
+    result = change(machine, receiver, node, lambda content: _on(machine, receiver, content, name, spread, node))
     if receiver.lost is not None or receiver in machine.state.escaped:
         machine.escape(values, node)
     return result
@@ -84,6 +84,10 @@ def call_method(machine: Machine, node: cst.Call, callee: Callable, args: list[A
 
 class LostError(Exception):
     """A change that is not followed; the text says why."""
+
+
+class ForkError(Exception):
+    """A view of a dict that may be one of several."""
 
 
 class RaisedError(Exception):
@@ -111,6 +115,9 @@ def change(machine: Machine, box: Box, step: cst.CSTNode, work: Function[[Conten
             return Unknown(str(error), step)
         except RaisedError:
             continue
+        except ForkError:
+            machine.state.blur(within(content))
+            results.append(Unknown("what this dict holds may be one of several", step))
         after.append(content)
     if not results:
         machine.live = bool(before)
@@ -123,6 +130,7 @@ def change(machine: Machine, box: Box, step: cst.CSTNode, work: Function[[Conten
 
 def _on(
     machine: Machine,
+    box: Box,
     content: Content,
     name: str,
     spread: tuple[list[Value], dict[str, Value]],
@@ -131,14 +139,14 @@ def _on(
     given = [machine.settled(each) for each in spread[0]]
     named = {key: machine.settled(value) for key, value in spread[1].items()}
     if isinstance(content, Dict):
-        return _on_dict(machine, content, name, spread[0] if name == "update" else given, named, node)
+        return _on_dict(machine, box, content, name, spread[0] if name == "update" else given, named, node)
     if isinstance(content, Sequence):
         return _on_list(machine, content, name, spread[0] if name == "extend" else given, named, node)
     raise LostError("this method is not followed")
 
 
 def _on_dict(
-    machine: Machine, content: Dict, name: str, given: list[Value], named: dict[str, Value], node: cst.CSTNode
+    machine: Machine, box: Box, content: Dict, name: str, given: list[Value], named: dict[str, Value], node: cst.CSTNode
 ) -> Value:
     from .expressions import key_of
 
@@ -178,12 +186,13 @@ def _on_dict(
     if given or named:
         raise LostError("this method is not followed")
     if name == "keys":
-        return Sequence("tuple", [key for key, _ in content.entries.values()], node, class_name="iterator")
+        return _view(machine, box, lambda held: [key for key, _ in held.entries.values()], node)
     if name == "values":
-        return Sequence("tuple", [value for _, value in content.entries.values()], node, class_name="iterator")
+        return _view(machine, box, lambda held: [value for _, value in held.entries.values()], node)
     if name == "items":
-        pairs: list[Value] = [Sequence("tuple", list(pair), node) for pair in content.entries.values()]
-        return Sequence("tuple", pairs, node, class_name="iterator")
+        return _view(
+            machine, box, lambda held: [Sequence("tuple", list(pair), node) for pair in held.entries.values()], node
+        )
     if name == "copy":
         return machine.box(Dict(dict(content.entries), node, is_whole=False))
     if name == "clear":
@@ -195,6 +204,19 @@ def _on_dict(
         _, pair = content.entries.popitem()
         return Sequence("tuple", list(pair), node)
     raise LostError("this method is not followed")
+
+
+def _view(machine: Machine, box: Box, show: Function[[Dict], list[Value]], node: cst.CSTNode) -> Value:
+    """Returns ``spec.items()``, which shows what the dict holds when it is iterated."""
+
+    def again() -> list[Value] | None:
+        content = machine.content(box)
+        return show(content) if isinstance(content, Dict) else None
+
+    items = again()
+    if items is None:
+        raise ForkError
+    return Sequence("tuple", items, node, class_name="iterator", again=again)
 
 
 def _put(content: Dict, hashed: object, key: Value, value: Value) -> None:
