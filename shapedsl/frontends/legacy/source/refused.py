@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import libcst as cst
 
     from ....diagnostics import Report, Span
@@ -47,10 +49,11 @@ class Reason:
 
 def _with_parentheses(tree: Tree, node: cst.CSTNode) -> Span:
     span = tree.span(node)
-    left, right = getattr(node, "lpar", ()), getattr(node, "rpar", ())
-    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):  # a sentinel in some nodes
-        for each in (*left, *right):
-            span = span.to(tree.span(each))
+    for side in ("lpar", "rpar"):
+        found = getattr(node, side, ())
+        if isinstance(found, (list, tuple)):  # a sentinel in some nodes
+            for each in cast("Sequence[cst.CSTNode]", found):
+                span = span.to(tree.span(each))
     return span
 
 

@@ -45,13 +45,13 @@ class Site:
     argument: cst.Arg | None
     value: Value | None
     target: Value | None
-    args: dict[str, Value] = field(default_factory=dict)
+    args: dict[str, Value] = field(default_factory=dict[str, "Value"])
     spec: LegacySpec | None = None
-    worlds: list[Value] = field(default_factory=list)
-    conversions: list[Conversion] = field(default_factory=list)
+    worlds: list[Value] = field(default_factory=list["Value"])
+    conversions: list[Conversion] = field(default_factory=list["Conversion"])
     keyword: str = "dynamic_shapes"
-    stale: list[cst.CSTNode] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    stale: list[cst.CSTNode] = field(default_factory=list["cst.CSTNode"])
+    kept: list[str] = field(default_factory=list[str])
     only_shapes: str = ""
     name: str = ""
     decorator: cst.BaseExpression | None = None
