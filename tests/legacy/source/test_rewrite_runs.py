@@ -33,7 +33,9 @@ class Program:
     both: list[tuple[int, ...]]
     legacy: list[tuple[int, ...]]
     neither: list[tuple[int, ...]]
-    guards: bool = True  # without, torch checks by another path; the guards of `*args` of a legacy program are wrong code
+    guards: bool = (
+        True  # without, torch checks by another path; the guards of `*args` of a legacy program are wrong code
+    )
 
 
 PROGRAMS = {
