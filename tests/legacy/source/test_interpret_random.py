@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .random_programs import wrong
+from .running_programs import wrong
 
 
 @pytest.mark.parametrize("seed", [*range(24), 3529])
