@@ -310,3 +310,44 @@ def test_extracting_needs_no_word_of_rewriting() -> None:
     assert tree is not None
     assert len(find_sites(tree, report, is_rewritten=False)) == 1
     assert not report.diagnostics
+
+
+@pytest.mark.parametrize("annotation", ["Net", '"Net"', "Net | None", "Optional[Net]", "typing.Optional[Net]"])
+def test_an_annotation_tells_the_signature(annotation: str) -> None:
+    text = f"""
+        import typing
+        from typing import Optional
+        def run(model: {annotation}):
+            return export(model, (x, y), dynamic_shapes=({{0: b}}, {{0: b}}))
+        """
+    assert told(text) == [f"torch.export.export: {ROWS}"]
+
+
+def test_an_annotation_tells_an_object_that_no_spec_can_address() -> None:
+    text = """
+        from transformers import DynamicCache
+        def run(model, ids, past: DynamicCache, n):
+            shapes = {"ids": {0: b}, "past": [[{0: b}] * n] * 2}
+            return export(model, (), {"ids": ids, "past": past}, dynamic_shapes=shapes)
+        """
+    assert told(text) == ["torch.export.export: forward(self, ids: Tensor[b, ...], past: _) dim b in [0, 64]"]
+    sites, report, _ = found(text)
+    assert sites[0].only_shapes
+    assert "legacy-object-keys" in [diagnostic.code for diagnostic in report]
+
+
+def test_a_registered_dataclass() -> None:
+    text = """
+        from dataclasses import dataclass
+        @dataclass
+        class Batch:
+            ids: torch.Tensor
+            size: torch.Tensor
+        torch.export.register_dataclass(Batch)
+        class Takes(torch.nn.Module):
+            def forward(self, batch):
+                return batch.ids.sum() + batch.size.sum()
+        export(Takes(), (Batch(torch.ones(4, 3), size=torch.ones(4)),), dynamic_shapes={"batch": [{0: b}, {0: b}]})
+        """
+    shapes = "forward(self, batch: Batch(ids: Tensor[b, _], size: Tensor[b])) dim b in [0, 64]"
+    assert told(text) == [f"torch.export.export: {shapes}"]
