@@ -16,6 +16,7 @@ from shapedsl.cli.converting.journal import Journal, entries, latest
 from shapedsl.cli.converting.pool import outcomes, workers_for
 from shapedsl.cli.converting.work import Task
 from shapedsl.cli.converting.writing import unbroken
+from tests.benchmarks.sources import write_tree
 
 from .converting import NEW, OLD, convert
 from .helpers import ROOT, run
@@ -201,3 +202,20 @@ def test_journals_are_plain_json() -> None:
     assert head["version"] == 1
     assert (entry["path"], entry["before"], entry["content"]) == (os.path.join("..", "src", "a.py"), None, None)
     assert Path("undo/.gitignore").read_text() == "*\n"
+
+
+def test_a_tree_of_real_files() -> None:
+    """With nothing in the converter's place: the same output with any number of jobs, done once, and taken back."""
+    write_tree(Path("src"), 8)
+    before = {path: path.read_bytes() for path in Path("src").rglob("*.py")}
+    alone = run("convert", "--jobs", "1", "src")
+    assert "+++ src/package_000/module_00003.py" in alone.stdout
+    assert "call sites would be converted" in alone.stderr
+    together = run("convert", "--jobs", "2", "src")
+    assert (together.exit_code, together.stdout, together.stderr) == (alone.exit_code, alone.stdout, alone.stderr)
+    assert run("convert", "--write", "src").stdout.startswith("converted src/package_000/module_00003.py: ")
+    for path in before:
+        compile(path.read_bytes(), str(path), "exec")
+    assert run("convert", "--write", "src").stdout == ""
+    assert run("convert", "--undo").exit_code == 0
+    assert {path: path.read_bytes() for path in Path("src").rglob("*.py")} == before
