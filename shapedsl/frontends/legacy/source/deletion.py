@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from .scopes import scopes_of
 
@@ -206,9 +206,11 @@ def _small(tree: Tree, body: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, None
 def _items(node: cst.CSTNode, parent: cst.CSTNode) -> Sequence[cst.CSTNode]:
     """Returns the siblings of an argument, an element or an imported name."""
     for name in ("args", "elements", "names", "params"):
-        items = getattr(parent, name, None)
-        if isinstance(items, (list, tuple)) and node in items:
-            return items
+        items: object = getattr(parent, name, None)
+        if isinstance(items, (list, tuple)):
+            siblings = cast("Sequence[cst.CSTNode]", items)
+            if node in siblings:
+                return siblings
     return ()
 
 

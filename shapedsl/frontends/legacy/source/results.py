@@ -74,7 +74,7 @@ class _Spec:
     """A def of the file, with the uses that gave it."""
 
     signature: Signature
-    places: list[tuple[Site, Conversion]] = field(default_factory=list)
+    places: list[tuple[Site, Conversion]] = field(default_factory=list["tuple[Site, Conversion]"])
 
 
 def file_text(tree: Tree, sites: Sequence[Site], report: Report) -> str:
