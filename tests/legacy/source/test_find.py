@@ -152,6 +152,7 @@ def test_branches() -> None:
 
 def test_what_says_nothing_is_no_site() -> None:
     assert told("export(net, (x, y))\nexport(net, (x, y), dynamic_shapes=None)\n") == []
+    assert told("export(net, (x, y), dynamic_shapes={})\nexport(net, (x, y), dynamic_shapes=())\n") == []
 
 
 def test_the_flag_is_stale() -> None:
@@ -351,3 +352,29 @@ def test_a_registered_dataclass() -> None:
         """
     shapes = "forward(self, batch: Batch(ids: Tensor[b, _], size: Tensor[b])) dim b in [0, 64]"
     assert told(text) == [f"torch.export.export: {shapes}"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "export()",
+        "export(dynamic_shapes=b)",
+        "export(net, (x, y), dynamic_shapes={0: {0: 'batch'}})",
+        "export(net, (x, y), dynamic_shapes={'x': torch.ones(2)})",
+        "export(net, (x, y), constraints=[torch.export.dynamic_dim(), None])",
+        "torch.onnx.export(net, (x, y), dynamic_axes={0: {0: 'batch'}})",
+        "torch.onnx.export(net, (x, y), dynamic_axes={'x': {'a': 'batch'}})",
+        "torch.onnx.export(net, (x, y), dynamic_axes={'x': [0]}, input_names=3)",
+        "torch._dynamo.mark_dynamic()",
+        "torch._dynamo.mark_dynamic(*[1])",
+        "torch.compile()(net)(x)",
+        "torch._export.serde.dynamic_shapes._load_dynamic_shapes()",
+        "torch._export.serde.dynamic_shapes._load_dynamic_shapes({'dynamic_shapes': 3, 'dims': 4})",
+        "import torch_tensorrt as t; t.compile(net, inputs=[t.Input()])",
+        "import torch_tensorrt as t; t.compile(net, inputs=[t.Input(min_shape=(1,), opt_shape=(2, 3), max_shape=(0,))])",
+        "spec = {}; spec['x'] = spec; export(net, (x, y), dynamic_shapes=spec)",
+    ],
+)
+def test_what_torch_refuses_is_kept(call: str) -> None:
+    sites, _, _ = found(call)
+    assert all(site.kept and not site.conversions for site in sites)

@@ -89,7 +89,15 @@ def _keywords(api: Api) -> tuple[str, ...]:
 
 
 def _is_said(value: Value | None) -> bool:
-    return value is not None and not (isinstance(value, Constant) and value.value is None)
+    match value:
+        case None | Constant(value=None):
+            return False
+        case Dict(entries=entries) if not entries:  # an empty spec says nothing, wherever it is
+            return False
+        case Sequence(items=items):
+            return bool(items)
+        case _:
+            return True
 
 
 def _read(file: File, use: Use, bound: Bound, keyword: str, world: Value, example: Example) -> LegacySpec:

@@ -98,11 +98,16 @@ def axes_spec(
         RefusedError: It says something that source does not show.
     """
     axes: Any = plain(world)
-    if not isinstance(axes, dict) or not all(
-        isinstance(each, (dict, list, tuple)) for each in _values(cast("Any", axes))
-    ):
-        raise refuse("`dynamic_axes` is a dict of dicts or lists by name", world.node, label="something else")
+    if not _are_axes(axes):
+        raise refuse(
+            "`dynamic_axes` is a dict by name, of labels by axis or of lists of axes",
+            world.node,
+            label="something else",
+        )
     given = {each: plain(value) for each, value in names.items() if each in ("input_names", "output_names")}
+    for each, listed in given.items():
+        if listed is not None and not (isinstance(listed, (list, tuple)) and _all_are(listed, str)):
+            raise refuse(f"`{each}` is a list of strings", names[each].node, label="something else")
     report = Report()
     spec = read_dynamic_axes(
         cast("dict[str, Any]", axes),
@@ -121,8 +126,19 @@ def axes_spec(
     return spec
 
 
-def _values(axes: Any) -> list[Any]:
-    return list(axes.values())
+def _are_axes(axes: Any) -> bool:
+    """Returns whether a value has the form of ``dynamic_axes``."""
+    if not isinstance(axes, dict) or not _all_are(axes, str):
+        return False
+    for said in cast("dict[str, Any]", axes).values():
+        labels: Any = getattr(said, "values", tuple)()  # of a dict
+        if not isinstance(said, (dict, list, tuple)) or not _all_are(said, int) or not _all_are(labels, (str, int)):
+            return False
+    return True
+
+
+def _all_are(items: Any, kind: type | tuple[type, ...]) -> bool:
+    return all(isinstance(each, kind) for each in items)
 
 
 __all__ = ["axes_spec", "has_labels", "labeled_tree"]
