@@ -230,6 +230,12 @@ def test_a_dict_names_the_arguments_where_there_is_no_callable() -> None:
     assert error.value.code == "legacy-parameter"
 
 
+def test_axes_at_the_top_beside_a_keyword() -> None:
+    with pytest.raises(ShapeError) as error:
+        sd.from_dims({0: B, "k": None}, (1,), {"k": 2})
+    assert error.value.code in ("legacy-parameter", "legacy-top-level")
+
+
 def test_arguments_have_numbers_where_nothing_names_them() -> None:
     assert lines(sd.from_dims([None, _DimHint("DYNAMIC")], (1,), {"k": 2})) == [
         "def f(arg0: _, *, k: Scalar[k]):",
@@ -319,6 +325,13 @@ def test_dynamic_axes() -> None:
     ]
     with pytest.raises(ShapeError) as error:
         sd.from_dims({"ids": {0: "batch"}})
+    assert error.value.code == "legacy-parameter"
+
+
+@pytest.mark.parametrize("axes", [({0: "b"},), {"x": 3}, {"x": {"y": "b"}}, {"x": {0: 2.5}}, None], ids=str)
+def test_names_of_inputs_belong_to_dynamic_axes(axes: Any) -> None:
+    with pytest.raises(ShapeError, match="`input_names=` belongs to `dynamic_axes`") as error:
+        sd.from_dims(axes, input_names=["x"])
     assert error.value.code == "legacy-parameter"
 
 

@@ -79,7 +79,8 @@ def read(
     bound = target.bind(example.args, example.kwargs)
     inputs = {name: reader.input(value) for name, value in bound.items()}
     spec = LegacySpec(target.name, target.params, tree, inputs, target.receiver)
-    if guessed and isinstance(tree, Entries) and not _alike(tree, list(bound)[: len(example.args)], inputs):
+    names = list(bound)[: len(example.args)]
+    if guessed and isinstance(tree, Entries) and target.params and not _alike(tree, names, inputs):
         spec = replace(spec, notes=(_ordered(target),))
     return _with_marks(spec, bound, reader, report) if _says_nothing(tree) else _labeled(spec, labels)
 
@@ -152,7 +153,7 @@ def _alike(tree: Entries, names: Sequence[str], inputs: Mapping[str, Input]) -> 
     said = dict(tree.items)
     ranks: set[int | None] = set()
     for name in names:
-        given, own = inputs[name], said[name]
+        given, own = inputs[name], said.get(name)
         if isinstance(own, Unsaid) or (isinstance(own, Entries) and all(isinstance(key, int) for key, _ in own.items)):
             ranks.add(given.rank if isinstance(given, TensorInput) else -1)
     return len(ranks) < 2

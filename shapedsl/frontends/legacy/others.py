@@ -88,16 +88,30 @@ def _values(shapes: Any) -> list[Any]:
 
 
 def _is_labeled(shapes: Any) -> bool:
-    """Whether ``shapes`` is ``{name: {axis: label}}`` with a label; a name may have a list of axes instead."""
+    """Whether ``shapes`` is ``dynamic_axes`` with a label: without one it may as well be pinned sizes."""
+    if not _has_axes(shapes):
+        return False
+    return any(
+        isinstance(label, str) for said in _values(shapes) if isinstance(said, Mapping) for label in _values(said)
+    )
+
+
+def _has_axes(shapes: Any) -> bool:
+    """Whether ``shapes`` is ``{name: {axis: label}}``; a name may have a list of axes instead, or None."""
     if not isinstance(shapes, Mapping):
         return False
-    labels: list[Any] = []
-    for said in _values(shapes):
-        if isinstance(said, Mapping):
-            labels += _values(said)
-        elif not isinstance(said, (list, tuple)):
-            return False
-    return any(isinstance(label, str) for label in labels) and all(isinstance(label, (str, int)) for label in labels)
+    return all(isinstance(name, str) for name in _listed(shapes)) and all(map(_is_axes, _values(shapes)))
+
+
+def _is_axes(said: Any) -> bool:
+    if not isinstance(said, (Mapping, list, tuple)):
+        return said is None
+    labels = _values(said) if isinstance(said, Mapping) else []
+    return all(isinstance(axis, int) for axis in _listed(said)) and all(isinstance(each, (str, int)) for each in labels)
+
+
+def _listed(container: Any) -> list[Any]:
+    return list(container)
 
 
 def _dump(given: Given, report: Report) -> LegacySpec | None:
@@ -165,6 +179,13 @@ def _gathered(tree: Any) -> Tree:
 
 def _axes(given: Given, report: Report) -> LegacySpec | None:
     target, example = given.target, given.example
+    if not _has_axes(given.shapes):
+        report.error(
+            "legacy-parameter",
+            "`input_names=` belongs to `dynamic_axes`, a dict by name of dicts of labels or lists of axes",
+            help="leave out `input_names=`, or pass what `torch.onnx.export` takes as `dynamic_axes=`",
+        )
+        return None
     spec = read_dynamic_axes(
         given.shapes,
         report,
