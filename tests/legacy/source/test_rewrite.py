@@ -566,6 +566,32 @@ CASES = {
         fast(t)
         """,
     ),
+    "keyword arguments that are collected": (
+        """
+        class Many(torch.nn.Module):
+            def forward(self, x, **more):
+                return x.sum() + more["y"].sum()
+
+        n = Dim("n")
+        export(Many(), (x,), {"y": y, "z": y}, dynamic_shapes={
+            "x": {0: n},
+            "y": {0: n},  # the other
+            "z": None,
+        })
+        """,
+        """
+        class Many(torch.nn.Module):
+            def forward(self, x, **more):
+                return x.sum() + more["y"].sum()
+
+        n = ShapeVar("n")
+        export(Many(), (x,), {"y": y, "z": y}, dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, None]),
+            "**kwargs": {"y": TensorSpec([n, None]),  # the other
+            "z": None},
+        }))
+        """,
+    ),
     "options that are unpacked": (
         """
         n = Dim("n", max=8)

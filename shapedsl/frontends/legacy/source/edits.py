@@ -79,8 +79,13 @@ class Edits:
         assumed = [self.dims.assumption(each, value.node) for each in self.dims.table.assumptions]
         tail = f", assumptions=[{', '.join(assumed)}])" if assumed else ")"
         if isinstance(value, Dict):
-            stretches, paired = around.within(f"{function}(", tail), self._by_name(items, params)
+            named = {param.name for param in params}
+            flat = [part for part in items if part.key not in named]
+            stretches = around.within(f"{function}(", tail)
+            stretches += self._gathered(items, flat, params) if flat else []
+            paired = self._by_name([part for part in items if part.key in named], params)
         else:
+            flat = []
             stretches = around.instead(f"{function}({{", f"}}{tail}")
             if len(items) > len(params):
                 raise ImpossibleError("it is longer than the signature")
@@ -90,6 +95,8 @@ class Edits:
         self.draft.edit(value.node, stretches, "ShapesSpec")
         for part, param in paired:
             self._param(part, param)
+        for part in flat:
+            self._value(part, _collected(params).get(str(part.key), AnyType()))
         if items and around.opening[0] < around.opening[1] and is_long(self.draft, value.node):
             self.draft.laid_out[value.node] = broken(self.draft.file.plan, items, around, stretches)
 
@@ -111,6 +118,17 @@ class Edits:
                 self.draft.covered.discard(part.expression)  # where it goes from there is looked at
         assumed = [self.dims.assumption(each, self.dims.call) for each in self.dims.table.assumptions]
         return f", assumptions=[{', '.join(assumed)}]" if assumed else ""
+
+    def _gathered(self, items: list[Part], flat: list[Part], params: tuple[Param, ...]) -> list[Stretch]:
+        """Returns the edits that put a dict around the keyword arguments that `**` collects."""
+        at = items.index(flat[0])
+        if items[at : at + len(flat)] != flat or not any(param.kind is ParamKind.VAR_KEYWORD for param in params):
+            raise ImpossibleError("it names an argument that `**` collects, among others")
+        if flat[0].at is None or flat[0].is_keyword:
+            raise ImpossibleError("its keys are keywords")
+        plan = self.draft.file.plan
+        start, end = plan.outer(flat[0].at)[0], plan.outer(flat[-1].expression)[1]
+        return [(start, start, '"**kwargs": {'), (end, end, "}")]
 
     @staticmethod
     def _by_name(items: list[Part], params: tuple[Param, ...]) -> list[tuple[Part, Param]]:
@@ -339,6 +357,14 @@ class Edits:
         if value.node in self.draft.file.frozen:
             raise ImpossibleError("it is used elsewhere", value.node)
         return parts(value), brackets(self.draft.file.plan, value.node)
+
+
+def _collected(params: tuple[Param, ...]) -> Mapping[str | int, Type]:
+    """Returns the types of the keyword arguments that `**` collects."""
+    for param in params:
+        if param.kind is ParamKind.VAR_KEYWORD and isinstance(param.type, MappingType):
+            return dict(param.type.entries)
+    return {}
 
 
 __all__ = ["Edits"]
