@@ -159,7 +159,7 @@ class Writer:
                     lambda: "d = Box(a)\nd.x = b\nd = d.x".replace("\n", "\n" + "    " * indent),
                     lambda: f"d = Box({self.name()})",
                     lambda: f"if isinstance(d, Box): d.x = {self.name()}",
-                    lambda: f"if isinstance(d, Box): d = d.x",
+                    lambda: "if isinstance(d, Box): d = d.x",
                     lambda: f"if isinstance(d, dict): d[{self.pick(*KEYS)}] = {self.expression()}",
                     lambda: f"if isinstance(a.get('x'), dict): a['x'][{self.pick(*KEYS)}] = {self.expression()}",
                     lambda: "d = 1\nd += 2".replace("\n", "\n" + "    " * indent),
@@ -167,7 +167,9 @@ class Writer:
                     lambda: f"if isinstance(d, Items): d[0] = {self.expression()}",
                     lambda: f"d = Items({self.name()})",
                     lambda: "for d in d if isinstance(d, zip) else (): pass",
-                    lambda: f"if isinstance(d, (dict, list)): d[0 if isinstance(d, dict) else -1] = {self.expression()}",
+                    lambda: (
+                        f"if isinstance(d, (dict, list)): d[0 if isinstance(d, dict) else -1] = {self.expression()}"
+                    ),
                     lambda: f"if isinstance(d, list): d += [{self.expression()}]",
                     lambda: f"if isinstance(d, dict): d |= {self.dict()}",
                     lambda: f"a['x'] = d = {self.expression()}",
@@ -325,7 +327,7 @@ def run(text: str, seed: int) -> list[tuple[int, Any]]:
         known.append(value)
         depth += 1
         try:
-            for each in list(known):
+            for each in known:
                 if chance.random() < 0.5 and depth < 3:
                     if callable(each) and not isinstance(each, type):
                         each(chance.choice([None, {"x": 1}, 5]))
@@ -360,7 +362,7 @@ def run(text: str, seed: int) -> list[tuple[int, Any]]:
     names: dict[str, Any] = {"__name__": "program", "print": lambda *_: None}
     try:
         try:
-            exec(compile(text.replace("torch.export", "harness"), "program.py", "exec"), names)  # noqa: S102
+            exec(compile(text.replace("torch.export", "harness"), "program.py", "exec"), names)
         except StopError:
             return heard
         except Exception:  # its statements up to here were run all the same

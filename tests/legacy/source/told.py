@@ -39,7 +39,7 @@ class Listener:
             return Constant(None, node)
         return None
 
-    def decorated(self, node: Any, decorators: list[Any], made: Any) -> None:  # noqa: ARG002
+    def decorated(self, node: Any, decorators: list[Any], made: Any) -> None:
         self.decorators.append(decorators)
 
 

@@ -113,6 +113,7 @@ class State:
         self.changed: list[tuple[int, Box]] = []
         self.escaped: dict[Box, None] = {}  # what code elsewhere may hold
         self.intact: dict[Box, None] = {}  # those of them that it has not changed yet
+        self.gone: dict[Box, Unknown] = {}  # what is lost for good, whichever branch is undone
 
     # ---------------------------------------------------------------------------------- changes
 
@@ -170,6 +171,12 @@ class State:
             self.intact.pop(box, None)
             self.blur([each for content in box.contents for each in within(content)])
 
+    def lose_for_good(self, reason: Unknown) -> None:
+        """Says that all that code elsewhere may hold may hold anything, in each branch."""
+        for box in list(self.intact):
+            self.gone[box] = reason
+            self.lose(box, reason)
+
     def escape(self, box: Box) -> None:
         """Says that code elsewhere, or a value that is not known, may hold a box."""
         self.escaped.setdefault(box)
@@ -201,7 +208,9 @@ class State:
             self.record(key)
             contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", value)
             key.contents = [copied(content) for content in contents]
-            if key.lost is not None:
+            if key in self.gone:
+                key.lost = self.gone[key]
+            elif key.lost is not None:
                 self.blur([each for content in key.contents for each in within(content)])
             elif key in self.escaped:
                 self.intact[key] = None
@@ -234,7 +243,9 @@ class State:
             delta[key] = self.current(key)
             if isinstance(key, Box):
                 key.contents, key.lost, key.is_many = cast("tuple[list[Content], Unknown | None, bool]", before)
-                if key.lost is None and key in self.escaped:
+                if key in self.gone:
+                    key.lost = self.gone[key]
+                elif key.lost is None and key in self.escaped:
                     self.intact[key] = None
             elif before is UNBOUND:
                 key[0].names.pop(key[1], None)

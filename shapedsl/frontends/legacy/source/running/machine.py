@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .heap import Key
 
 _FREE: Final = 50_000  # steps that any file may take
-_PER_NODE: Final = 30  # and further ones for each node
+_PER_NODE: Final = 10  # and further ones for each node
 _DEEPEST_CALL: Final = 8
 _NO_NAMES: Final = Names()
 
@@ -131,6 +131,7 @@ class Machine:
         self.classes: dict[Callable, ClassInfo] = {}
         self.owners: dict[Scope, Callable] = {}  # the scope of a class's body → the class
         self.exits: dict[cst.CSTNode, bool] = {}  # loop → whether it has a `break` or a `continue`
+        self._blurred: dict[tuple[int, str], int] = {}
         self._effects: dict[tuple[int, int], list[Key]] = {}
         self._shown: dict[int, tuple[object, Value]] = {}
         self._shown_at = -1
@@ -349,11 +350,7 @@ class Machine:
                 entries = scope.history[name]
                 first = bisect_right(entries, since, key=lambda entry: entry[0])
                 if first < len(entries):
-                    values = [entry[1] for entry in entries[max(first - 1, 0) :]]
-                    values.append(scope.names.get(name, UNBOUND))
-                    if first == 0:
-                        values.append(UNBOUND)
-                    self.state.bind(scope, name, self._any_of(values, function.node))
+                    self.state.bind(scope, name, self._any_of(scope, name, max(first - 1, 0), function.node))
             scope = scope.parent
         changed: dict[Box, None] = {}
         for time, box in reversed(self.state.changed):
@@ -363,11 +360,19 @@ class Machine:
         for box in changed:
             self.state.lose(box, Unknown(f"it changes after `{function.name}` can be called", function.node))
 
-    def _any_of(self, values: list[Value], node: cst.CSTNode) -> Value:
-        if len(values) > 4 * MOST_OPTIONS:
-            self.state.blur(values)
-            return Unknown("it is bound too often", node)
-        return self.joined(values, node)
+    def _any_of(self, scope: Scope, name: str, first: int, node: cst.CSTNode) -> Value:
+        """Returns any of the values that a name had since."""
+        entries = scope.history[name]
+        values = [scope.names.get(name, UNBOUND), *(value for _, value in entries[first:])]
+        if first == 0:
+            values.append(UNBOUND)
+        unknown = next((value for value in values if isinstance(value, Unknown)), None)
+        if unknown is None and len(values) <= 2 * MOST_OPTIONS:
+            return self.joined(values, node)
+        if self._blurred.get((id(scope), name)) != len(entries):  # else that is done
+            self.state.blur(value for _, value in entries)
+            self._blurred[id(scope), name] = len(entries)
+        return unknown or Unknown("it is bound too often", node)
 
     def function(self, node: cst.FunctionDef | cst.Lambda, name: str) -> Callable:
         """Returns the function that a definition or a lambda makes."""
@@ -530,6 +535,8 @@ class Machine:
     def unknown_store(self, node: cst.CSTNode, *, of_object: bool = False) -> None:
         """Says that something that is not known is changed: an item of it, or an attribute."""
         self.steps += len(self.state.intact) // 4
+        if self.is_tired:
+            self.state.lose_for_good(Unknown("something that is not known here is changed, which it may be", node))
         for box in list(self.state.intact):
             if box.is_object or not of_object:
                 self.state.lose(box, Unknown("something that is not known here is changed, which it may be", node))
@@ -570,6 +577,8 @@ class Machine:
         reason = "a call may change it"
         self.escape(values, node, reason=reason)
         self.steps += len(self.state.intact) // 4
+        if self.is_tired:
+            self.state.lose_for_good(Unknown(reason, node))
         for box in list(self.state.intact):
             self.state.lose(box, Unknown(reason, node))
         self.disturb(node)
