@@ -118,7 +118,7 @@ def _run_console(block: Block, folder: Path, environment: dict[str, str], outcom
             timeout=300,
             check=False,
         )
-        got = done.stdout.replace(str(folder) + "/", "")
+        got = re.sub(r"[ \t]+$", "", done.stdout.replace(str(folder) + "/", ""), flags=re.MULTILINE)
         same = _matches(want, got)
         got_all += f"$ {command}\n{want if same else got}"
         if not same:
