@@ -7,6 +7,7 @@ module is called, as other modules may.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 from typing import Any
@@ -86,7 +87,7 @@ class Writer:
         """Returns an expression that is mostly a dict."""
         inner = lambda: self.expression(depth + 1)  # noqa: E731
         return self.pick(
-            lambda: self.dict_name(),
+            self.dict_name,
             lambda: f"{{{self.pick(*KEYS)}: {inner()}, {self.pick(*KEYS)}: {inner()}}}",
             lambda: f"{{{self.pick(*KEYS)}: {inner()}}}",
             lambda: f"{{**{self.dict_name()}, {self.pick(*KEYS)}: {inner()}}}",
@@ -317,9 +318,10 @@ def run(text: str, seed: int) -> list[tuple[int, Any]]:
         elif isinstance(value, tuple):
             for each in value:
                 disturb(each, deep + 1)
-        elif hasattr(value, "__dict__") and not callable(value) and not isinstance(value, Dim):
-            if chance.random() < 0.4:
-                value.x = "disturbed"
+        elif (
+            hasattr(value, "__dict__") and not isinstance(value, Dim) and not callable(value) and chance.random() < 0.4
+        ):
+            value.x = "disturbed"
 
     def mess(value: Any) -> Any:
         nonlocal depth
@@ -332,10 +334,8 @@ def run(text: str, seed: int) -> list[tuple[int, Any]]:
                     if callable(each) and not isinstance(each, type):
                         each(chance.choice([None, {"x": 1}, 5]))
                     else:
-                        try:
+                        with contextlib.suppress(RecursionError):
                             disturb(each)
-                        except RecursionError:
-                            pass
         finally:
             depth -= 1
         return chance.choice([None, 7, "x", {"x": 8}, [1, 2]])
@@ -367,10 +367,10 @@ def run(text: str, seed: int) -> list[tuple[int, Any]]:
             return heard
         except Exception:  # its statements up to here were run all the same
             return heard
-        functions = [each for key, each in names.items() if isinstance(each, types.FunctionType) and key[0] in "f"]
+        functions = [each for key, each in names.items() if isinstance(each, types.FunctionType) and key[0] == "f"]
         for _ in range(4):
             for function in chance.sample(functions, len(functions)):
-                if function.__name__ in ("flag",):
+                if function.__name__ == "flag":
                     continue
                 try:
                     function(chance.choice([None, {"x": 1}, [3], 5]))

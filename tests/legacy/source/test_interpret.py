@@ -168,6 +168,7 @@ def test_branches(text: str, expected: list[str]) -> None:
     ("over a dict that it fills", "a = {'x': 0, 'y': 0}\nfor k in a:\n    a[k] = {0: k}\nsee(a)", ["{'x': {0: 'x'}, 'y': {0: 'y'}}"]),
     ("over a view of what it changes", "a = {'x': 0, 'y': 0}\nfor k, v in a.items():\n    see(v)\n    a['y'] = 1", ["0", "?"]),
     ("a generator that changes something", "a = []\ng = (a.append(n) for n in (1, 2))\nsee(a)\nsee(list(n for n in (1, 2)))", ["?", "[1, 2]"]),
+    ("code elsewhere that is mapped", "a = {}\nlist(map(mess, [a]))\nsee(a)", ["?"]),
     ("a map that is never used", "a = []\nmap(lambda n: a.append(n), (1, 2))\nsee(a)", ["?"]),
     ("very long", "n = 0\nfor i in range(100000):\n    n = i\nsee(n)", ["0 | ?"]),
 )  # fmt: skip

@@ -95,7 +95,9 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
                 machine.state.blur([each.value for each in args])
             if name.startswith("torch"):
                 pass
-            elif any(isinstance(each.value, (Callable, Fork, Unknown)) for each in args) and _calls_back(name):
+            elif any(
+                isinstance(each.value, (Callable, Fork, Imported, Made, Member, Partial, Unknown)) for each in args
+            ) and _calls_back(name):
                 machine.unknown_call([each.value for each in args], node)
             if name.startswith("builtins."):
                 first = next((each.value for each in args if isinstance(each.value, Unknown)), None)
