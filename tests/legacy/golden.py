@@ -72,7 +72,9 @@ def _case(path: Path, section: Section) -> Case:
     return case
 
 
-def convert(text: str, *, style: Literal["torch", "shapedsl"] = "torch", target: str = "python") -> tuple[Any, Report]:
+def convert(
+    text: str, *, style: Literal["torch", "shapedsl"] = "torch", target: Literal["python", "shapes"] = "python"
+) -> tuple[Any, Report]:
     """Returns what a program called ``program.py`` becomes, and what was found."""
     report = Report()
     result = pipeline.convert_source(Source("program.py", text), report, style=style, target=target)

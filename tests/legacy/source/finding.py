@@ -6,7 +6,7 @@ import re
 from textwrap import dedent
 
 from shapedsl.diagnostics import Diagnostic, Report, Source
-from shapedsl.frontends.legacy.source.find import find_sites
+from shapedsl.frontends.legacy.source.finding.find import find_sites
 from shapedsl.frontends.legacy.source.sites import Site
 from shapedsl.frontends.stubs.tree import Tree, parse
 from shapedsl.ir.write import write_signature

@@ -7,9 +7,9 @@ import re
 import libcst as cst
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.legacy.source.dead import sweep
-from shapedsl.frontends.legacy.source.imports import known, settle
-from shapedsl.frontends.legacy.source.plan import Plan
+from shapedsl.frontends.legacy.source.rewriting.dead import sweep
+from shapedsl.frontends.legacy.source.rewriting.imports import known, settle
+from shapedsl.frontends.legacy.source.rewriting.plan import Plan
 from shapedsl.frontends.stubs.tree import parse
 
 _EDIT = re.compile(r"«(.*?)\|(.*?)»", re.DOTALL)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import dedent
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.legacy.source.find import find_sites
-from shapedsl.frontends.legacy.source.rewrite import rewrite
+from shapedsl.frontends.legacy.source.finding.find import find_sites
+from shapedsl.frontends.legacy.source.rewriting.rewrite import rewrite
 from shapedsl.frontends.stubs.tree import parse
 
 HEAD = """\

@@ -129,7 +129,7 @@ def test_lines_above_a_deleted_statement_take_its_place() -> None:
     from .plans import planned
 
     plan = planned(f"{TOP}for n in ('x',):\n    spec = {{n: None}}\n{CALL}")
-    from shapedsl.frontends.legacy.source.dead import sweep
+    from shapedsl.frontends.legacy.source.rewriting.dead import sweep
 
     statement = plan.tree.module.body[1].body.body[0]  # type: ignore[attr-defined]
     plan.insert_before(statement, ["b = 1"])
@@ -160,7 +160,7 @@ def test_time_grows_with_the_file() -> None:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Tree, "extent", counted)
-            from shapedsl.frontends.legacy.source.dead import sweep
+            from shapedsl.frontends.legacy.source.rewriting.dead import sweep
 
             sweep(plan)
             assert plan.apply().count("\n") == size + 1

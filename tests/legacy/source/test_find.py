@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.legacy.source.find import find_sites
+from shapedsl.frontends.legacy.source.finding.find import find_sites
 from shapedsl.frontends.stubs.tree import parse
 
 from .finding import NET, codes, errors, found, place, told

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.legacy.source.find import find_sites
-from shapedsl.frontends.legacy.source.rewrite import rewrite
-from shapedsl.frontends.legacy.source.variables import table
+from shapedsl.frontends.legacy.source.finding.find import find_sites
+from shapedsl.frontends.legacy.source.rewriting.rewrite import rewrite
+from shapedsl.frontends.legacy.source.rewriting.variables import table
 from shapedsl.frontends.stubs.tree import parse
 
 from .test_rewrite_says import meant, run, seen

@@ -17,10 +17,10 @@ from unittest.mock import MagicMock
 import pytest
 
 from shapedsl.diagnostics import Report, Source
-from shapedsl.frontends.legacy.source.find import find_sites
-from shapedsl.frontends.legacy.source.rewrite import rewrite
-from shapedsl.frontends.legacy.source.texts import is_static, key_of
-from shapedsl.frontends.legacy.source.variables import Table, linear, table
+from shapedsl.frontends.legacy.source.finding.find import find_sites
+from shapedsl.frontends.legacy.source.rewriting.rewrite import rewrite
+from shapedsl.frontends.legacy.source.rewriting.texts import is_static, key_of
+from shapedsl.frontends.legacy.source.rewriting.variables import Table, linear, table
 from shapedsl.frontends.stubs.tree import parse
 from shapedsl.ir import Const, MappingType, ObjectType, ParamKind, ScalarType, SequenceType, TensorType, Type, Var
 from shapedsl.ir.write_sizes import write_predicate

@@ -35,14 +35,14 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
     tree = parse(source, report)
     if tree is None:
         return _NOTHING
-    from .find import find_sites
+    from .finding.find import find_sites
 
     sites = find_sites(tree, report, is_rewritten=target == "python")
     if not sites:
         return _NOTHING
     text = None
     if target == "python":
-        from .rewrite import rewrite
+        from .rewriting.rewrite import rewrite
 
         text = rewrite(tree, sites, style, report)
     results = tuple([site_result(tree, site, target) for site in sites])

@@ -1,0 +1,134 @@
+"""Which uses a name of a file has: libcst's scopes, asked by node.
+
+A file is only looked at in this way when something in it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from ....stubs.room import with_room
+from ....stubs.spans import parents_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+    from libcst.metadata import Assignment, Scope
+
+    from ....stubs.tree import Tree
+
+_KNOWN: Final[WeakKeyDictionary[Tree, Scopes]] = WeakKeyDictionary()
+
+
+def scopes_of(tree: Tree) -> Scopes:
+    """Returns the scopes of a file, which are found once."""
+    found = _KNOWN.get(tree)
+    if found is None:
+        found = _KNOWN[tree] = Scopes(tree)
+    return found
+
+
+class Scopes:
+    """The names of one file.
+
+    Attributes:
+        module: The file.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.module = tree.module
+        self._scopes = with_room(lambda: _scopes_by_node(tree.module))
+        self._parents = parents_of(tree.module)
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """Returns what a node stands in; None for the module."""
+        return self._parents.get(node)
+
+    @property
+    def nodes(self) -> Iterable[cst.CSTNode]:
+        """Every node below the module."""
+        return self._parents
+
+    def above(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:
+        """Yields what a node stands in, the nearest first."""
+        found = self._parents.get(node)
+        while found is not None:
+            yield found
+            found = self._parents.get(found)
+
+    def scope(self, node: cst.CSTNode) -> Scope | None:
+        """Returns the scope that a node stands in."""
+        for each in (node, *self.above(node)):
+            if each in self._scopes:
+                return self._scopes[each]
+        return None
+
+    @cached_property
+    def all(self) -> list[Scope]:
+        """Every scope of the file, in order of first use."""
+        return [scope for scope in dict.fromkeys(self._scopes.values()) if scope is not None]
+
+    @property
+    def top(self) -> Scope | None:
+        """The file's own scope; None for an empty file."""
+        return self.all[0].globals if self.all else None
+
+    @cached_property
+    def bindings(self) -> dict[tuple[Scope, str], list[Assignment]]:
+        """What binds each name of each scope, builtins left out."""
+        from libcst.metadata import Assignment
+
+        found: dict[tuple[Scope, str], list[Assignment]] = {}
+        for scope in self.all:
+            for binding in scope.assignments:
+                if isinstance(binding, Assignment) and binding.scope is scope:
+                    found.setdefault((scope, binding.name), []).append(binding)
+        return found
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """The strings of ``__all__``."""
+        import libcst as cst
+        from libcst import matchers
+
+        found: set[str] = set()
+        for binding in self.bindings.get((self.top, "__all__"), ()) if self.top is not None else ():
+            statement = next(
+                (each for each in self.above(binding.node) if isinstance(each, cst.BaseSmallStatement)), None
+            )
+            if statement is not None:
+                for text in matchers.findall(statement, matchers.SimpleString()):
+                    if isinstance(text, cst.SimpleString):
+                        found.add(str(text.evaluated_value))
+        return frozenset(found)
+
+    def reads(self, names: Container[str]) -> bool:
+        """Returns whether one of these builtins is read anywhere."""
+        import libcst as cst
+
+        return any(
+            isinstance(access.node, cst.Name) and access.node.value in names
+            for scope in self.all
+            for access in scope.accesses
+        )
+
+
+def _scopes_by_node(module: cst.Module) -> Mapping[cst.CSTNode, Scope | None]:
+    """Returns what libcst's provider of scopes finds.
+
+    Its wrapper would visit the whole file once more for each provider, for methods that neither has.
+    """
+    from libcst.metadata import ExpressionContextProvider, ScopeProvider
+
+    contexts: Any = ExpressionContextProvider()
+    contexts.visit_Module(module)
+    scopes: Any = ScopeProvider()
+    scopes.metadata = {ExpressionContextProvider: contexts._computed}
+    scopes.visit_Module(module)
+    found: Mapping[cst.CSTNode, Scope | None] = scopes._computed
+    return found
+
+
+__all__ = ["Scopes", "scopes_of"]
