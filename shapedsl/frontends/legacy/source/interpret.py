@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...stubs.room import with_room
-from .running.machine import Activation, Machine
 from .observe import Argument, Frame, Observer
+from .running.machine import Activation, Machine
 from .running.statements import execute
 
 if TYPE_CHECKING:
