@@ -38,6 +38,8 @@ def apply(machine: Machine, node: cst.Call, callee: Value, args: list[Argument])
     while isinstance(callee, Partial):
         args = [*callee.args, *(each for each in args)]
         callee = callee.inner
+    if isinstance(callee, Fork):
+        callee = _callable_options(machine, callee, node)
     told: Value | None = None
     if not machine.muted:
         shown = [replace(each, value=machine.show(each.value)) for each in args]
@@ -50,12 +52,27 @@ def apply(machine: Machine, node: cst.Call, callee: Value, args: list[Argument])
     return _one(machine, node, callee, args)
 
 
-def _fork(machine: Machine, node: cst.Call, callee: Fork, args: list[Argument]) -> Value:
-    """Calls each of several, in a branch of its own. What cannot be called raises, so that it is none of them."""
+def _callable_options(machine: Machine, callee: Fork, node: cst.Call) -> Value:
+    """Returns what one of several values is where it is called: what cannot be called raises, so it is none of them.
+
+    Before, where a release without it is expected::
+
+        try:
+            from torch.export import export
+        except ImportError:
+            export = None
+
+    After a call of ``export`` it was torch's.
+    """
     options = [each for each in callee.options if not isinstance(each, (Constant, Sequence)) and each is not UNBOUND]
+    return machine.joined(options, node) if options else Fork([], callee.node)
+
+
+def _fork(machine: Machine, node: cst.Call, callee: Fork, args: list[Argument]) -> Value:
+    """Calls each of several, in a branch of its own."""
     results: list[Value] = []
     deltas = []
-    for option in options:
+    for option in callee.options:
         machine.state.push()
         live = machine.live
         result = _one(machine, node, option, args)
