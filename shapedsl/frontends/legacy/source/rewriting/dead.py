@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     from .plan import Plan
 
-# Where these are called, a name may be read that nobody spells.
-_REFLECTION: Final = frozenset(("globals", "locals", "vars", "eval", "exec"))
-
 _NAME: Final = re.compile(r"(?<![\w.])[^\W\d]\w*\b(?!\s*=(?!=))")  # that is read: no `name=`
 # A string that holds no code: one without an `f`.
 _STRING: Final = re.compile(
@@ -69,15 +66,15 @@ def gone_spans(plan: Plan) -> list[tuple[int, int]]:
 
 
 def kept_words(plan: Plan, scopes: Scopes) -> frozenset[str]:
-    """Returns names that are used beyond what the file reads: in what is added, and what ``__all__`` exports."""
+    """Returns names that are used beyond what the file reads: in what is added, ``__all__``, and ``nonlocal``."""
     added = {word for text in plan.written() for word in _NAME.findall(_STRING.sub("", text))}
-    return frozenset(added | scopes.exported)
+    return frozenset(added | scopes.exported | scopes.nonlocals)
 
 
 def sweep(plan: Plan) -> None:
     """Deletes from ``plan`` what it leaves without a use."""
     scopes = scopes_of(plan.tree)
-    if scopes.reads(_REFLECTION):
+    if scopes.is_reflective:
         return
     steps = Steps(plan.tree, scopes)
     words = kept_words(plan, scopes)

@@ -124,7 +124,7 @@ class Flow:
         import libcst as cst
 
         scope = self._scopes.scope(name)
-        if scope is None or not isinstance(name, cst.Name):
+        if scope is None or not isinstance(name, cst.Name) or self._scopes.is_reflective:
             return False
         if scope is self._scopes.top and name.value in self._scopes.exported:
             return False
@@ -153,6 +153,9 @@ class Flow:
         """Returns whether every attribute of a name, of whatever object, is converted, gone, or set."""
         import libcst as cst
 
+        spelled = self._scopes.spelled
+        if spelled is None or name in spelled:
+            return False
         for node in self._attributes.get(name, ()):
             is_set = isinstance(self._scopes.parent(node), cst.AssignTarget | cst.AnnAssign)
             if not is_set and not self._is_gone(node) and not self.is_converted(node, holds=holds):

@@ -95,6 +95,8 @@ def _drop(plan: Plan, scopes: Scopes, given: Iterable[Given], uses: _Uses, gone:
     """Deletes the imports that lost their last use; returns whether blocks of them went as a whole."""
     if os.path.basename(plan.tree.source.name) == "__init__.py":
         return False  # what others import from here
+    if scopes.is_reflective:
+        return False
     words = kept_words(plan, scopes)
     going: dict[cst.CSTNode, list[cst.ImportAlias]] = {}
     for each in given:

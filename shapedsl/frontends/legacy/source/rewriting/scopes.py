@@ -5,7 +5,7 @@ A file is only looked at in this way when something in it changes.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from libcst.metadata import Assignment, Scope
 
     from ....stubs.tree import Tree
+
+# Where these are called, a name may be read that nobody spells.
+_REFLECTION: Final = frozenset(("globals", "locals", "vars", "eval", "exec"))
 
 _KNOWN: Final[WeakKeyDictionary[Tree, Scopes]] = WeakKeyDictionary()
 
@@ -104,15 +107,67 @@ class Scopes:
                         found.add(str(text.evaluated_value))
         return frozenset(found)
 
-    def reads(self, names: Container[str]) -> bool:
-        """Returns whether one of these builtins is read anywhere."""
+    @cached_property
+    def is_reflective(self) -> bool:
+        """Whether a name of the file may be read that nobody spells: ``globals()``, ``sys.modules[__name__]``."""
         import libcst as cst
 
-        return any(
-            isinstance(access.node, cst.Name) and access.node.value in names
-            for scope in self.all
-            for access in scope.accesses
-        )
+        for node in self.nodes:
+            match node:
+                case cst.Attribute(value=cst.Name(value="sys"), attr=cst.Name(value="modules")):
+                    return True
+                case cst.Arg(value=cst.Name(value="__name__")):  # `import_module(__name__)`; a logger reads no names
+                    call = self.parent(node)
+                    named = call.func if isinstance(call, cst.Call) else None
+                    last = named.attr if isinstance(named, cst.Attribute) else named
+                    if isinstance(last, cst.Name) and last.value in ("import_module", "__import__", "reload"):
+                        return True
+                case _:
+                    pass
+        return any(self._is_reflection(access.node) for scope in self.all for access in scope.accesses)
+
+    @cached_property
+    def spelled(self) -> frozenset[str] | None:
+        """The attributes that are read by their names as text, as ``getattr(x, "b")`` does; None if any may be."""
+        import libcst as cst
+
+        found: set[str] = set()
+        for node in self.nodes:
+            match node:
+                case cst.Call(func=cst.Name(value="getattr" | "delattr"), args=[_, cst.Arg(value=name), *_]):
+                    if not isinstance(name, cst.SimpleString):
+                        return None
+                    found.add(str(name.evaluated_value))
+                case cst.Call(func=cst.Name(value="vars" | "dir" | "asdict" | "astuple" | "fields")):
+                    return None
+                case cst.Attribute(
+                    attr=cst.Name(
+                        value="__dict__" | "getmembers" | "asdict" | "astuple" | "attrgetter" | "__getattribute__"
+                    )
+                ):
+                    return None
+                case cst.Name(value="attrgetter" | "getmembers"):
+                    return None
+                case _:
+                    pass
+        return frozenset(found)
+
+    @cached_property
+    def nonlocals(self) -> frozenset[str]:
+        """The names of ``nonlocal`` statements, which need a function around them that binds them."""
+        import libcst as cst
+
+        statements = [node for node in self.nodes if isinstance(node, cst.Nonlocal)]
+        return frozenset(item.name.value for statement in statements for item in statement.names)
+
+    def _is_reflection(self, node: cst.CSTNode) -> bool:
+        """Returns whether a name that is read stands for one of `_REFLECTION`; ``vars(args)`` is of an object."""
+        import libcst as cst
+
+        if not isinstance(node, cst.Name) or node.value not in _REFLECTION:
+            return False
+        above = self.parent(node)
+        return not (node.value == "vars" and isinstance(above, cst.Call) and above.func is node and above.args)
 
 
 def _scopes_by_node(module: cst.Module) -> Mapping[cst.CSTNode, Scope | None]:
