@@ -68,7 +68,7 @@ class Options:
 @click.option("--write", "write_", is_flag=True, help="Write the files.")
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @click.option("--undo", "undo_", is_flag=True, help="Take back what the last --write here wrote, or of it the PATHs.")
-@click.option("--report", type=click.Choice(REPORTS), help="Print a verdict for each call site instead of a diff.")
+@click.option("--report", type=click.Choice(REPORTS), help="Print a verdict for each call site instead of a diff; with --write or --check too.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files and folders. May be repeated.")
 @click.option("--jobs", "-j", metavar="N", type=click.IntRange(1, 512), help="Processes; by default as many as pay.")
 @click.option(
@@ -138,8 +138,8 @@ def _refuse_misuse(ctx: click.Context, paths: tuple[str, ...], undo_: bool) -> N
         raise click.UsageError("'-' goes alone, and standard input cannot be written to.")
     if is_given("write_") and is_given("check"):
         raise click.UsageError("--check writes nothing, so it does not go with --write.")
-    if is_given("report") and (is_given("diff") or is_given("check")):
-        raise click.UsageError("--report is printed instead of what --diff and --check print.")
+    if is_given("report") and is_given("diff"):
+        raise click.UsageError("--report is printed instead of a diff, so it does not go with --diff.")
     if is_given("style") and ctx.params["target"] == "shapes":
         raise click.UsageError("--style is about Python; a .shapes file has one style.")
 

@@ -369,6 +369,17 @@ def test_a_report_of_standard_input() -> None:
 # ---------------------------------------------------------------------------------------------- misuse
 
 
+@pytest.mark.parametrize("filtered", [False, True])
+def test_a_report_of_a_check_fails_as_the_check_does(filtered: bool) -> None:
+    write(a=OLD)
+    given = ("-",) if filtered else ("src",)
+    result = run("convert", "--check", "--report", "json", *given, text=OLD)
+    assert (result.exit_code, json.loads(result.stdout)["summary"]["changed"], texts()) == (1, 1, {"a.py": OLD})
+    write(a=NEW)
+    result = run("convert", "--check", "--report", "json", *given, text=NEW)
+    assert (result.exit_code, json.loads(result.stdout)["summary"]["changed"]) == (0, 0)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -381,7 +392,6 @@ def test_a_report_of_standard_input() -> None:
         ("--undo", "-"),
         ("--undo", "--jobs", "2"),
         ("--report", "md", "--diff", "src"),
-        ("--report", "md", "--check", "src"),
         ("--report", "html", "src"),
         ("--to", "shapes", "--style", "torch", "src"),
         ("--jobs", "0", "src"),

@@ -10,7 +10,7 @@ import pytest
 
 STUB = 'from shapedsl import Tensor\ndef f(x: Tensor["B"]) -> Tensor["B"]: ...\n'
 TOLD = """\
-error[missing-extra]: reading stubs needs libcst, which is not installed
+error[missing-extra]: reading Python source needs libcst, which is not installed
   = help: pip install 'shapedsl[stubs]'
 """
 # a module that is None in sys.modules cannot be imported

@@ -78,7 +78,7 @@ def parse(source: Source, report: Report) -> Tree | None:
         if all(found.code != "missing-extra" for found in report):  # said once, however many files are read
             report.error(
                 "missing-extra",
-                "reading stubs needs libcst, which is not installed",
+                "reading Python source needs libcst, which is not installed",
                 help="pip install 'shapedsl[stubs]'",
             )
         return None
