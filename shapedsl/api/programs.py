@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..diagnostics import Report
-from ..ir import COMPARISONS, Compare, Const, Predicate, Var, Variable
+from ..ir import COMPARISONS, Compare, Const, Predicate, Var, Variable, VariableKind
 from ..targets.tensors import torch_for
 from .legacy import Converted, converted
 
@@ -184,9 +184,10 @@ def _is_loose(
     """Returns whether the program runs sizes below the lower bound that it says."""
     from ..normalize.settle import follows
 
-    if size.low_is_run or size.low is None or size.low < 1:
+    floor = None if size.kind is VariableKind.INT else 0  # an int of a scalar may be negative, a size may not
+    if size.low_is_run or size.low is None or size.low < (1 if floor == 0 else 0):
         return False
-    others = {name: replace(known, low=0) if name == size.name else known for name, known in facts.items()}
+    others = {name: replace(known, low=floor) if name == size.name else known for name, known in facts.items()}
     given = [*predicates, *(each for name, known in others.items() for each in known.predicates(name))]
     return not follows(variables, given, Compare(COMPARISONS[">="], Var(size.name), Const(size.low)))
 

@@ -34,6 +34,7 @@ def as_module(fn: Callable[..., Any]) -> torch.nn.Module:
     """Returns a module whose ``forward`` has the parameters of ``fn``; a module itself."""
     import torch
 
+    fn = getattr(fn, "_orig_mod", fn)  # what `torch.compile` made has `*args, **kwargs`, which no spec is for
     if isinstance(fn, torch.nn.Module):
         return fn
 

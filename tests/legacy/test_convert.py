@@ -468,6 +468,7 @@ def test_ints() -> None:
 def test_a_named_dim_of_an_int_is_what_torch_refuses() -> None:
     made = converted(named(x=axes({0: N}), n=N), "x n", {"x": T1, "n": IntInput(3)})
     same(made, "def f(x: Tensor[n], n: Scalar[n]): ...")
+    assert "refuses a named dim for an int" in messages(made)[0]
     made = converted(named(n=Named("k", 0, 9)), "n", {"n": IntInput(3)})
     same(made, "def f(n: Scalar[k]):\n    int k in [0, 9]")
     assert "refuses a named dim for an int" in messages(made)[0]

@@ -242,7 +242,7 @@ def test_a_parameter_that_a_spec_cannot_name_is_refused() -> None:
     def forward(self: Any, inf: Any) -> Any:
         return inf * 2
 
-    with pytest.raises(sd.ShapeError, match="the parameter `inf` of `Net.forward` has a name") as caught:
+    with pytest.raises(sd.ShapeError, match=r"the parameter `inf` of `Net\.forward` has a name") as caught:
         sd.from_exported(exported(forward, (ones(4),), ({0: Dim("b")},)))
     assert caught.value.code == "legacy-names"
 
@@ -292,6 +292,16 @@ def test_a_root_that_stands_nowhere_alone_is_stricter() -> None:
     spec = frozen(program)
     assert str(spec) == "class Net:\n    def forward(self, x: Tensor[16 * th]):\n        dim th in [1, 4]"
     assert spec.verdict == "stricter"
+
+
+@pytest.mark.parametrize(("low", "sizes"), [(0, [True, True, True, True]), (3, [False, False, False, True])])
+def test_an_int_below_a_range_that_is_not_enforced_is_stricter(low: int, sizes: list[bool]) -> None:
+    hint: Any = Dim.DYNAMIC(min=low, max=9) if low else Dim.DYNAMIC
+    program = exported(lambda self, x, n: x * n, (ones(4), 5), (None, hint))
+    assert [runs(program.module(), (ones(4), n)) for n in (-1, 0, 2, 3)] == sizes
+    spec = frozen(program)
+    said = ["values below 0 ran although `n` is at least 0, and are now rejected"] if sizes[0] else []
+    assert (spec.verdict, [note.message for note in spec.notes]) == ("stricter" if said else "exact", said)
 
 
 def test_what_is_no_program_is_a_type_error() -> None:

@@ -220,6 +220,25 @@ def test_a_collection_reaches_into_containers_and_objects() -> None:
     )
 
 
+def test_a_collection_is_in_the_order_of_the_arguments() -> None:
+    """Without a callable their names are made up, and that is no choice."""
+    x, y = ones(3, 4), ones(3)
+    spec = sd.from_dims(collection((x, {0: B}), (y, {0: B})), (x, y))
+    assert (str(spec), spec.verdict) == ("def f(arg0: Tensor[b, _], arg1: Tensor[b]): ...", "exact")
+
+
+def test_axes_of_numpy_are_ints() -> None:
+    axis: Any = pytest.importorskip("numpy", reason="its ints are meant").int64(0)
+    assert told({"x": {axis: B}}, ones(3)) == ("(x: Tensor[b]): ...", "exact")
+
+
+def test_one_axis_counted_both_ways() -> None:
+    """torch obeys what comes last: alike, it is one thing said twice."""
+    assert told({"x": {-1: B, 1: B}}, ones(3, 4)) == ("(x: Tensor[_, b]): ...", "exact")
+    with pytest.raises(ShapeError, match="obeys one of them"):
+        told({"x": {-1: B, 1: Dim.DYNAMIC}}, ones(3, 4))
+
+
 def test_an_empty_collection_says_nothing() -> None:
     assert told(collection(), ones(2)) == ("(x: _): ...", "exact")
 

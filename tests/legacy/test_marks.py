@@ -22,7 +22,8 @@ def read(*marks: Mark, rank: int | None = 2) -> tuple[dict[int, Any], list[str]]
     report = Report()
     dims, notes = dims_of([Marked("x", marks, rank)], report)
     assert not report.errors
-    assert [note.code for note in notes][-1:] == ["legacy-loss"] * bool(marks)
+    loses = any(mark.kind != "static" for mark in marks)  # a static size is compiled anew under a spec too
+    assert [note.code for note in notes][-1:] == ["legacy-loss"] * loses
     entries = dims["x"].items if marks else ()
     return {key: tree for key, tree in entries if isinstance(key, int)}, [note.code for note in notes][:-1]
 
@@ -147,6 +148,15 @@ def test_marks_then_a_compile(torch: Any) -> None:
     for wrong in (torch.ones(0, 4), torch.ones(16, 65), torch.ones(16, 1)):
         with pytest.raises(sd.ShapeError):
             fast(wrong, torch.ones(16))
+
+
+def test_static_marks_alone_reject_nothing(torch: Any) -> None:
+    from torch._dynamo import mark_static
+
+    x = torch.ones(3, 4)
+    mark_static(x, 0)
+    spec = converted((x,), lambda x: x)
+    assert (str(spec), spec.verdict, spec.notes) == ("def _lambda(x: _): ...", "exact", ())
 
 
 def test_marks_deep_in_the_arguments(torch: Any) -> None:

@@ -119,6 +119,16 @@ def test_ints_keywords_and_collections_are_probed() -> None:
     )
 
 
+def test_negative_ints_ran() -> None:
+    spec = probed(({0: AUTO}, AUTO), (ones(3), 5), fn=lambda x, n: x * n)
+    assert (spec.verdict, spec.notes[-1].verdict.value, spec.notes[-1].places) == ("stricter", "stricter", ("n",))
+
+
+def test_a_compiled_module_is_the_module() -> None:
+    spec = probed(({0: AUTO},), (ones(3, 4),), fn=torch.compile(torch.nn.Linear(4, 5)))
+    assert "input: Tensor[input_0, _]" in str(spec)
+
+
 def test_where_nothing_is_open_nothing_is_run() -> None:
     def fn(x: Any) -> Any:
         raise AssertionError

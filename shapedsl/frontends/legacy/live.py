@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, SupportsInt, cast
 
 from .labels import Labels
 from .model import Derived, Entries, Hint, Hinted, Items, Named, Pinned, Tree, Unsaid
@@ -126,6 +126,8 @@ def _high(bound: Any) -> int | None:
 def _key(key: object, place: str) -> str | int:
     if isinstance(key, (str, int)) and not isinstance(key, bool):
         return key
+    if is_a(key, "integer", "numpy"):  # equal to the int, and hashed like it: torch takes it for an axis
+        return int(cast("SupportsInt", key))
     raise NotLegacyError(f"`{place}` has the key `{key!r}`: a key is text or an int")
 
 

@@ -127,14 +127,20 @@ def dims_of(tensors: Iterable[Marked], report: Report) -> tuple[dict[str, Entrie
     for each in given:
         reader.meet(each)
     dims = {each.place: Entries(tuple(reader.axes(each))) for each in given}
-    if given:
+    places = tuple(
+        f"{each.place}.shape[{axis}]"
+        for each in given
+        for axis, dim in dims[each.place].items
+        if not (isinstance(dim, Hinted) and dim.kind is Hint.STATIC)  # compiled anew as before
+    )
+    if places:
         reader.notes.append(
             Note(
                 Verdict.LOSS,
                 "legacy-loss",
                 "marks sit on tensors and a spec on the callable: sizes outside of it were compiled anew, "
                 "and are now rejected",
-                tuple(f"{each.place}.shape[{axis}]" for each in given for axis, _ in dims[each.place].items),
+                places,
             )
         )
     return dims, tuple(reader.notes)

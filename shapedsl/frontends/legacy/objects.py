@@ -61,7 +61,8 @@ def read(
     read_other = other(shapes, input_names)
     if read_other is not None:
         return read_other(Given(shapes, target, example, reader, input_names), report)
-    if is_a(shapes, "ShapesCollection") or is_a(shapes, "AdditionalInputs"):
+    collected = is_a(shapes, "ShapesCollection") or is_a(shapes, "AdditionalInputs")
+    if collected:
         shapes = _expanded(shapes, target, example, report)
         if shapes is None:
             return None
@@ -70,7 +71,7 @@ def read(
     if example is None:
         said = None if _says_nothing(tree) else tree
         return _labeled(LegacySpec(target.name, target.params, said, receiver=target.receiver), labels)
-    guessed = not target.is_known and isinstance(tree, Entries) and bool(tree.items)
+    guessed = not target.is_known and not collected and isinstance(tree, Entries) and bool(tree.items)
     if guessed and isinstance(tree, Entries):
         named = _named_by(tree, example, report)
         if named is None:

@@ -60,6 +60,7 @@ from .verdict import Note
 
 _DIMS: Final = (Named, Derived, Hinted, Pinned, Unsaid)
 _UNKNOWN: Final = UnknownInput()
+_NUMPY_INTS: Final = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _PLAIN: Final = frozenset({"NoneType", "bool", "bytes", "complex", "float", "object", "str"})
 
 
@@ -93,20 +94,22 @@ class Pairing:
             case ObjectInput():
                 return self._object(tree, given, place)
             case OtherInput(name=name):
-                help_ = (
-                    "" if name in _PLAIN else f"register {name} with torch's pytree, as the legacy program must have"
-                )
+                help_ = f"register {name} with torch's pytree, as the legacy program must have"
+                if name in _PLAIN:
+                    help_ = ""
+                elif name in _NUMPY_INTS:
+                    help_ = "pass an int: torch takes none of numpy's"
                 return self._misfit(tree, place, f"of type {name}, and never dynamic", help_)
             case UnknownInput():
                 return self._guess(tree, place)
 
-    def _misfit(self, tree: Tree, place: Place, what: str, help_: str = "") -> Type:
+    def _misfit(self, tree: Tree, place: Place, what: str, help_: str = "", *, refused: bool = True) -> Type:
         self._report.error(
             "legacy-parameter",
             f"`{place.text}` is {what}",
             at=tree.span,
             label=_described(tree),
-            note="torch.export refuses this spec",
+            note=["torch.export refuses this spec"] if refused else ["torch.export obeys one of them"],
             help=[help_] if help_ else [],
         )
         return AnyType(tree.span)
@@ -146,8 +149,10 @@ class Pairing:
                 return self._misfit(tree, place, f"a tensor of {_count(rank, 'dim')}, without an axis {axis}")
             at = axis % rank
             if at in seen and not isinstance(item, Unsaid):
+                if item == said[seen[at]]:
+                    continue
                 return self._misfit(
-                    tree, place, f"a tensor of {_count(rank, 'dim')}: {seen[at]} and {axis} are one axis"
+                    tree, place, f"a tensor of {_count(rank, 'dim')}: {seen[at]} and {axis} are one axis", refused=False
                 )
             seen[at] = axis
             given = None if sizes is None else sizes[at]
@@ -171,6 +176,8 @@ class Pairing:
         return Static(item.span)
 
     def _scalar(self, dim: LegacyDim, place: Place, given: int | None = None) -> Type:
+        if isinstance(dim, Pinned):
+            self._tolerate(dim, place, "an int takes AUTO, DYNAMIC, STATIC or None")
         size = self._sizes.scalar(dim, place, given)
         return AnyType(dim.span) if size is None else ScalarType(size, dim.span)
 

@@ -166,9 +166,10 @@ class Root:
         if len(hints) > 1:
             message = f"`{self.name}` has the hints {' and '.join(map(str, hints))}: {hints[0]} was taken"
             made.append(remark(message, places, span=first.span))
-        if not self.is_size:
+        ints = [each.place for each in self.slots if not each.is_size]
+        if ints:
             message = "torch.export refuses a named dim for an int; it became the variable it names"
-            made.append(remark(message, places, span=first.span))
+            made.append(remark(message, ints, span=first.span))
         made += self._unfit(low, high)
         if checked or not self.is_size:
             return made
