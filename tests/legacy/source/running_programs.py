@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import random
 from typing import Any
 
@@ -50,7 +51,10 @@ class Writer:
             return self.dict(depth + 1)
         if pick < 0.7:
             return self.list(depth + 1)
-        inner = lambda: self.expression(depth + 1)  # noqa: E731
+
+        def inner() -> str:
+            return self.expression(depth + 1)
+
         return self.pick(
             lambda: f"({inner()}, {inner()})",
             lambda: f"({inner()} if flag() else {inner()})",
@@ -85,7 +89,10 @@ class Writer:
 
     def dict(self, depth: int = 0) -> str:
         """Returns an expression that is mostly a dict."""
-        inner = lambda: self.expression(depth + 1)  # noqa: E731
+
+        def inner() -> str:
+            return self.expression(depth + 1)
+
         return self.pick(
             self.dict_name,
             lambda: f"{{{self.pick(*KEYS)}: {inner()}, {self.pick(*KEYS)}: {inner()}}}",
@@ -106,7 +113,10 @@ class Writer:
 
     def list(self, depth: int = 0) -> str:
         """Returns an expression that is mostly a list."""
-        inner = lambda: self.expression(depth + 1)  # noqa: E731
+
+        def inner() -> str:
+            return self.expression(depth + 1)
+
         return self.pick(
             lambda: "c",
             lambda: f"[{inner()}, {inner()}]",
@@ -133,7 +143,7 @@ class Writer:
 
     def statement(self, indent: int, *, in_loop: bool, in_function: bool) -> None:
         pick = self.random.random()
-        write = lambda line: self.write(indent, line)  # noqa: E731
+        write = functools.partial(self.write, indent)
         size = self.random.randint(1, 3)
         deep = indent > 3
         if pick < 0.28 or (deep and pick > 0.6):
@@ -288,13 +298,13 @@ def run(text: str, seed: int) -> list[tuple[int, Any]]:
     known: list[Any] = []
     depth = 0
 
+    ticks = 0
+
     def tick() -> None:
         nonlocal ticks
         ticks += 1
         if ticks > 400:
             raise StopError
-
-    ticks = 0
 
     def see(number: int, value: Any) -> None:
         tick()

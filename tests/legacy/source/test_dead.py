@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from .plans import applied
@@ -131,7 +133,8 @@ def test_lines_above_a_deleted_statement_take_its_place() -> None:
     plan = planned(f"{TOP}for n in ('x',):\n    spec = {{n: None}}\n{CALL}")
     from shapedsl.frontends.legacy.source.rewriting.dead import sweep
 
-    statement = plan.tree.module.body[1].body.body[0]  # type: ignore[attr-defined]
+    loop: Any = plan.tree.module.body[1]
+    statement = loop.body.body[0]
     plan.insert_before(statement, ["b = 1"])
     sweep(plan)
     assert plan.apply() == f"{TOP}b = 1\n{CALLED}"

@@ -74,7 +74,7 @@ class Dict:
 
     entries: dict[object, tuple[Value, Value]]
     node: cst.CSTNode
-    steps: list[cst.CSTNode] = field(default_factory=list)
+    steps: list[cst.CSTNode] = field(default_factory=list["cst.CSTNode"])
     is_whole: bool = True
 
 
@@ -90,7 +90,7 @@ class Sequence:
     kind: Literal["list", "tuple", "namedtuple"]
     items: list[Value]
     node: cst.CSTNode
-    steps: list[cst.CSTNode] = field(default_factory=list)
+    steps: list[cst.CSTNode] = field(default_factory=list["cst.CSTNode"])
     is_whole: bool = True
     fields: tuple[str, ...] = ()
     class_name: str = ""

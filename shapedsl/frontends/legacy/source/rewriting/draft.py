@@ -51,10 +51,10 @@ class File:
     scopes: Scopes
     places: Places
     frozen: frozenset[cst.CSTNode]
-    done: dict[cst.CSTNode, tuple[Stretch, ...]] = field(default_factory=dict)
-    covered: set[cst.CSTNode] = field(default_factory=lambda: set())
-    kinds: dict[cst.CSTNode, str] = field(default_factory=dict)
-    names: dict[tuple[Needed, cst.CSTNode], str] = field(default_factory=dict)
+    done: dict[cst.CSTNode, tuple[Stretch, ...]] = field(default_factory=dict["cst.CSTNode", "tuple[Stretch, ...]"])
+    covered: set[cst.CSTNode] = field(default_factory=set["cst.CSTNode"])
+    kinds: dict[cst.CSTNode, str] = field(default_factory=dict["cst.CSTNode", str])
+    names: dict[tuple[Needed, cst.CSTNode], str] = field(default_factory=dict["tuple[Needed, cst.CSTNode]", str])
 
 
 class Draft:

@@ -32,19 +32,20 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 4_096  # items of a list, characters of a string
 _LARGEST: Final = 2**80
+_PYTHON: Final[Any] = operator  # on any values: what they cannot do is caught
 _OPERATORS: Final[dict[str, Function[[Any, Any], Any]]] = {
-    "Add": operator.add,
-    "Subtract": operator.sub,
-    "Multiply": operator.mul,
-    "FloorDivide": operator.floordiv,
-    "Divide": operator.truediv,
-    "Modulo": operator.mod,
-    "Power": operator.pow,
-    "LeftShift": operator.lshift,
-    "RightShift": operator.rshift,
-    "BitAnd": operator.and_,
-    "BitOr": operator.or_,
-    "BitXor": operator.xor,
+    "Add": _PYTHON.add,
+    "Subtract": _PYTHON.sub,
+    "Multiply": _PYTHON.mul,
+    "FloorDivide": _PYTHON.floordiv,
+    "Divide": _PYTHON.truediv,
+    "Modulo": _PYTHON.mod,
+    "Power": _PYTHON.pow,
+    "LeftShift": _PYTHON.lshift,
+    "RightShift": _PYTHON.rshift,
+    "BitAnd": _PYTHON.and_,
+    "BitOr": _PYTHON.or_,
+    "BitXor": _PYTHON.xor,
 }
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ..values import Value
+    from .heap import Content
     from .machine import Machine
 
 
@@ -255,7 +256,7 @@ def _through_unknown(machine: Machine, holders: list[Value], value: Value | None
 def _change(machine: Machine, box: Box, index: Value, value: Value | None, step: cst.CSTNode, *, weak: bool) -> None:
     machine.state.touch(box)
     before = [copied(content) for content in box.contents] if weak else []
-    after = []
+    after: list[Content] = []
     for content in box.contents:
         reason = _assign(content, index, value, step)
         if reason is True:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
+    from ..values import Value
     from .heap import Delta, Scope
     from .machine import Machine
 
@@ -173,7 +174,7 @@ def anywhere_since(machine: Machine, since: int, position: list[tuple[Scope, int
     """Gives names and boxes what they may have had at any point of a body that was run since, and undone."""
     state = machine.state
     for scope, start in position:
-        several: dict[str, list] = {}  # type: ignore[type-arg]
+        several: dict[str, list[Value]] = {}
         for _, name, value in scope.log[start:]:
             several.setdefault(name, [scope.names.get(name, UNBOUND)]).append(value)
         for name, values in several.items():

@@ -90,12 +90,12 @@ class Scope:
     name: str
     node: cst.CSTNode | None
     parent: Scope | None
-    bound: set[str] = field(default_factory=set)
-    outer: dict[str, str] = field(default_factory=dict)
-    names: dict[str, Value] = field(default_factory=dict)
-    log: list[tuple[int, str, Value]] = field(default_factory=list)
-    history: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
-    rebound: dict[str, None] = field(default_factory=dict)
+    bound: set[str] = field(default_factory=set[str])
+    outer: dict[str, str] = field(default_factory=dict[str, str])
+    names: dict[str, Value] = field(default_factory=dict[str, "Value"])
+    log: list[tuple[int, str, Value]] = field(default_factory=list["tuple[int, str, Value]"])
+    history: dict[str, list[tuple[int, Value]]] = field(default_factory=dict[str, "list[tuple[int, Value]]"])
+    rebound: dict[str, None] = field(default_factory=dict[str, None])
     born: int = 0
 
 

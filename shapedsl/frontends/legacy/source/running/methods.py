@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..values import Constant, Dict, Fork, Sequence, Tensor, Unknown
 from .heap import MOST_OPTIONS, Box, copied, within
@@ -342,11 +342,12 @@ def _of_string(
     if name == "zfill" and not (values and isinstance(values[0], int) and values[0] < 1000):
         return Unknown("this string is too long", node)
     try:
-        result = getattr(text.value, name)(*values, **keywords)
+        result: Any = getattr(text.value, name)(*values, **keywords)
     except Exception:  # what the program raises here
         return Unknown("this raises", node)
     if isinstance(result, list):
-        return machine.box(Sequence("list", [Constant(each, node) for each in result], node, is_whole=False))
+        several = cast("list[object]", result)
+        return machine.box(Sequence("list", [Constant(each, node) for each in several], node, is_whole=False))
     return Constant(result, node)
 
 

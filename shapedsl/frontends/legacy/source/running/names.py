@@ -12,10 +12,10 @@ After: ``build`` binds ``wide`` and ``n``; ``SPEC`` is the module's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import libcst as cst
 
@@ -31,8 +31,8 @@ class Names:
         nodes: How many nodes it has.
     """
 
-    bound: set[str] = field(default_factory=set)
-    outer: dict[str, str] = field(default_factory=dict)
+    bound: set[str] = field(default_factory=set[str])
+    outer: dict[str, str] = field(default_factory=dict[str, str])
     is_generator: bool = False
 
 
@@ -113,7 +113,7 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         if isinstance(value, cst.CSTNode):
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from (each for each in value if isinstance(each, cst.CSTNode))
+            yield from (each for each in cast("Sequence[object]", value) if isinstance(each, cst.CSTNode))
 
 
 def index(module: cst.Module) -> Index:
@@ -221,10 +221,7 @@ def imported_as(alias: cst.ImportAlias) -> str:
 
     if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
         return alias.asname.name.value
-    name = alias.name
-    while isinstance(name, cst.Attribute):
-        name = name.value  # type: ignore[assignment]
-    return name.value
+    return dotted(alias.name).partition(".")[0]
 
 
 def dotted(node: cst.BaseExpression) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..values import Callable, Constant, DimValue, Fork, Imported, Sequence, Tensor, Unknown
 from .attributes import imported, item_of, set_item
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 def execute(machine: Machine, suite: cst.CSTNode) -> None:
     """Runs a block, or a line of small statements, up to what leaves it."""
-    for statement in suite.body:  # type: ignore[attr-defined]
+    statements: list[cst.CSTNode] = cast("Any", suite).body
+    for statement in statements:
         if not machine.live:
             return
         kind = type(statement).__name__
@@ -344,6 +345,10 @@ def _continue(machine: Machine, node: cst.Continue) -> None:  # noqa: ARG001
     machine.live = False
 
 
+def _type_alias(machine: Machine, node: cst.TypeAlias) -> None:
+    machine.bind(node.name.value, Unknown("it is a type", node))
+
+
 def _assert(machine: Machine, node: cst.Assert) -> None:
     from .arithmetic import truth
     from .expressions import evaluate
@@ -374,7 +379,7 @@ _KINDS: dict[str, Function[..., None]] = {
     "TryStar": run_try,
     "With": run_with,
     "Match": run_match,
-    "TypeAlias": lambda machine, node: machine.bind(node.name.value, Unknown("it is a type", node)),
+    "TypeAlias": _type_alias,
 }
 
 __all__ = ["assign", "assign_unknown", "decorated", "execute"]
