@@ -36,6 +36,8 @@ class Site:
             ``dynamic_axes=``) or it is added (marks).
         stale: Nodes that lose their meaning with the conversion and are deleted: mark calls, removed keywords.
         kept: Why the site is kept as it is; empty if it is not. Each is also a diagnostic.
+        is_callers: Whether the spec is what callers of its function give, which the file need not show: it is edited
+            where they build it, and not written anew in the function.
         only_shapes: Why its Python text stays although the spec is converted (what is called takes no ShapesSpec);
             empty where it can be rewritten.
     """
@@ -55,6 +57,7 @@ class Site:
     only_shapes: str = ""
     name: str = ""
     decorator: cst.BaseExpression | None = None
+    is_callers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

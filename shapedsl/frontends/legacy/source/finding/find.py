@@ -69,7 +69,10 @@ def find_sites(tree: Tree, report: Report, *, is_rewritten: bool = True) -> list
     interpret(tree, finder)
     uses = [*finder.uses, *finder.marks.uses(), *finder.loads()]
     groups = sorted(grouped(uses), key=lambda group: tree.extent(group[0].call))
-    sites = [site_of(group, tree, report, is_rewritten=is_rewritten) for group in groups]
+    sites = [
+        site_of(group, tree, report, is_rewritten=is_rewritten, is_bare=id(group[0].call) in finder.bare)
+        for group in groups
+    ]
     if is_rewritten:
         finder.tell_others(report)
     return sites
@@ -81,6 +84,7 @@ class _Finder:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.uses: list[Use] = []
+        self.bare: set[int] = set()  # calls that are reached without a spec
         self.marks = Marks(tree)
         self._loads: list[tuple[Made, Frame]] = []
         self._others: dict[int, tuple[cst.Call, str]] = {}
@@ -125,7 +129,9 @@ class _Finder:
             use = export_use(self.tree, node, name, api, args, frame)
             if use is not None:
                 self.uses.append(use)
-            elif not api.only_shapes or name.startswith("torch.export."):
+                return None
+            self.bare.add(id(node))
+            if not api.only_shapes or name.startswith("torch.export."):
                 self.marks.escaped(args, f"`{name}`, which obeys the mark,")
             return None
         if mark_kind(name) is not None:

@@ -16,7 +16,7 @@ from ...convert import convert
 from ...model import LegacySpec
 from ...verdict import Conversion
 from ..sites import Site
-from ..values import Dict, Fork, Sequence, Value
+from ..values import Constant, Dict, Fork, Sequence, Value
 from .refused import Reason
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Use:
     decorator: cst.BaseExpression | None = None
 
 
-def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool = True) -> Site:
+def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool = True, is_bare: bool = False) -> Site:
     """Returns the site of a call that was reached ``uses`` times, converted or kept.
 
     Args:
@@ -63,14 +63,18 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
         tree: The file.
         report: Receives why it is kept, and what its conversion reports.
         is_rewritten: Whether it is told of a call that stays as it is.
+        is_bare: Whether the call is also reached without a spec.
     """
     # What the file shows of a function's callers tells more of its parameters than their absence does.
-    uses = [use for use in uses if use.frame.calls or use.frame.function is None] or uses
+    shown = [use for use in uses if use.frame.calls or use.frame.function is None]
+    is_callers = bool(shown) and any(reason.code == "legacy-flow" for use in uses for reason in use.reasons)
+    uses = shown or uses
     first = uses[0]
     site = Site(
         first.api, first.call, first.argument, first.value, first.target, first.args, only_shapes=first.only_shapes
     )
     site.decorator = first.decorator
+    site.is_callers = is_callers
     site.name = first.specs[0].name if first.specs else first.name
     site.stale = list(dict.fromkeys(node for use in uses for node in use.stale))
     reasons = list(dict.fromkeys(reason for use in uses for reason in use.reasons))
@@ -85,6 +89,8 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
         return site
     if len(site.worlds) > 1 and len(uses) > 1:
         site.value = Fork([use.value for use in uses if use.value is not None], first.call)
+    if is_bare and site.value is not None:  # `def save(net, sizes=None)`, and a caller that leaves it out
+        site.value = Fork([site.value, Constant(None, first.call)], first.call)
     if site.only_shapes and is_rewritten:
         message = f"`{site.api}` {site.only_shapes}: the call stays as it is"
         report.emit(Severity.NOTE, first.only_code, message, at=tree.span(first.call.func), help=first.only_help or ())

@@ -77,7 +77,8 @@ class Dims:
                 nodes.append(found.root)
             elif isinstance(found, Dict | Sequence | Collection):
                 nodes.append(found.node)
-        self._above = self._places.above_all([*nodes, call])
+        # What callers build stands elsewhere: a variable is defined above all of it.
+        self._above = self._places.above_all([*nodes, call]) or self._places.above_all(nodes)
         self._times = Counter(
             name
             for param in table.params

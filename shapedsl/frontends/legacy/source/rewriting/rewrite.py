@@ -208,6 +208,8 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
     """
     if site.argument is not None and site.argument.star:
         raise UnsayableError("the spec is among the arguments that `**` unpacks")
+    if site.is_callers:
+        raise UnsayableError("the spec is its callers', and cannot be edited where they build it")
     if _may_be_none(site.value):
         raise UnsayableError("whether there is a spec depends on a branch")
     plan = file.plan

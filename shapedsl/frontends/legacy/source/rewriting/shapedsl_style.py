@@ -51,7 +51,7 @@ def write_site(plan: Plan, site: Site) -> bool:
     signature = _bare(site.conversions[0].signature)
     if any(_bare(each.signature) != signature for each in site.conversions):
         return False
-    if (site.value is not None and _may_be_none(site.value)) or not _loads(signature):
+    if site.is_callers or (site.value is not None and _may_be_none(site.value)) or not _loads(signature):
         return False
     if _takes_text(site):
         house = plan.need_module("shapedsl", "sd")

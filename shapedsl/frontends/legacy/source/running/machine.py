@@ -350,7 +350,9 @@ class Machine:
                 entries = scope.history[name]
                 first = bisect_right(entries, since, key=lambda entry: entry[0])
                 if first < len(entries):
-                    self.state.bind(scope, name, self._any_of(scope, name, max(first - 1, 0), function.node))
+                    value = self._any_of(scope, name, max(first - 1, 0), function.node)
+                    if value is not scope.names.get(name):
+                        self.state.bind(scope, name, value)
             scope = scope.parent
         changed: dict[Box, None] = {}
         for time, box in reversed(self.state.changed):
@@ -363,14 +365,16 @@ class Machine:
     def _any_of(self, scope: Scope, name: str, first: int, node: cst.CSTNode) -> Value:
         """Returns any of the values that a name had since."""
         entries = scope.history[name]
-        values = [scope.names.get(name, UNBOUND), *(value for _, value in entries[first:])]
-        if first == 0:
-            values.append(UNBOUND)
-        unknown = next((value for value in values if isinstance(value, Unknown)), None)
-        if unknown is None and len(values) <= 2 * MOST_OPTIONS:
-            return self.joined(values, node)
-        if self._blurred.get((id(scope), name)) != len(entries):  # else that is done
-            self.state.blur(value for _, value in entries)
+        now = scope.names.get(name, UNBOUND)
+        unknown = now if isinstance(now, Unknown) else None
+        if len(entries) - first < 2 * MOST_OPTIONS - 1:
+            values = [now, *(value for _, value in entries[first:]), *([UNBOUND] if first == 0 else [])]
+            unknown = next((value for value in values if isinstance(value, Unknown)), None)
+            if unknown is None:
+                return self.joined(values, node)
+        done = self._blurred.get((id(scope), name), 0)
+        if done < len(entries):  # each once
+            self.state.blur([value for _, value in entries[done:]])
             self._blurred[id(scope), name] = len(entries)
         return unknown or Unknown("it is bound too often", node)
 
