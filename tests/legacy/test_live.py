@@ -88,7 +88,9 @@ State = namedtuple("State", "h c")
         (deque([None]), Items("list", (Unsaid(),))),
         (State({0: B}, None), Items("namedtuple", (Entries(((0, Named("b")),)), Unsaid()), ("h", "c"))),
     ],
-    ids=lambda value: re.sub(r"<[\w.]+ object at \w+>", "Dim", str(value)),  # an address would be another in each worker
+    ids=lambda value: re.sub(
+        r"<[\w.]+ object at \w+>", "Dim", str(value)
+    ),  # an address would be another in each worker
 )
 def test_an_object_is_read(given: Any, expected: object) -> None:
     assert tree_of(given) == expected
@@ -302,6 +304,8 @@ def test_engine_inputs() -> None:
     for inputs in ([q, fixed], (q, fixed), {"fixed": fixed, "q": q}):
         assert lines(sd.from_dims(inputs, fn=f)) == expected
     assert lines(sd.from_dims(fixed)) == ["def f(arg0: Tensor[1, 64]): ..."]
+    with pytest.warns(sd.ShapeWarning, match="the Inputs in a container are not read"):
+        assert sd.from_dims([q, [q]], fn=f).verdict == "loss"
     assert lines(sd.from_dims([q, 3.5], fn=f))[0] == "def f(q: Tensor[B, q_1, 64], fixed: _):"
     with pytest.raises(ShapeError, match="no parameter `k`"):
         sd.from_dims({"k": fixed}, fn=f)
@@ -327,6 +331,13 @@ def test_dynamic_axes() -> None:
     with pytest.raises(ShapeError) as error:
         sd.from_dims({"ids": {0: "batch"}})
     assert error.value.code == "legacy-parameter"
+
+
+def test_axes_of_no_input_are_a_loss() -> None:
+    def f(ids: object) -> None: ...
+
+    with pytest.warns(sd.ShapeWarning, match="pass `input_names=`"):
+        assert sd.from_dims({"tokens": {0: "batch"}}, fn=f).verdict == "loss"
 
 
 @pytest.mark.parametrize("axes", [({0: "b"},), {"x": 3}, {"x": {"y": "b"}}, {"x": {0: 2.5}}, None], ids=str)

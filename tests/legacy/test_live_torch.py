@@ -227,6 +227,18 @@ def test_a_collection_is_in_the_order_of_the_arguments() -> None:
     assert (str(spec), spec.verdict) == ("def f(arg0: Tensor[b, _], arg1: Tensor[b]): ...", "exact")
 
 
+def test_labels_that_the_example_gives_several_sizes_are_several() -> None:
+    """One variable would refuse the example; labels were never compared."""
+
+    def run(x: Any, y: Any, z: Any) -> Any:
+        return x, y, z
+
+    axes = {"x": {0: "b"}, "y": {0: "b", 1: "b_2"}, "z": {0: "s"}}
+    text, verdict = told(axes, ones(4), ones(5, 6), ones(7), fn=run)
+    assert (text, verdict) == ("(x: Tensor[b], y: Tensor[b_2, b_2_2], z: Tensor[s]): ...", "choice")
+    assert told(axes, ones(5), ones(5, 6), ones(7), fn=run)[0] == "(x: Tensor[b], y: Tensor[b, b_2], z: Tensor[s]): ..."
+
+
 def test_axes_of_numpy_are_ints() -> None:
     axis: Any = pytest.importorskip("numpy", reason="its ints are meant").int64(0)
     assert told({"x": {axis: B}}, ones(3)) == ("(x: Tensor[b]): ...", "exact")

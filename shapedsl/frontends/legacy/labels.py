@@ -14,6 +14,8 @@ After::
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ...diagnostics import Span
 from .model import Named
 from .naming import as_name, free
@@ -22,9 +24,14 @@ from .verdict import Note
 
 
 class Labels:
-    """The labels of one spec."""
+    """The labels of one spec.
 
-    def __init__(self) -> None:
+    Args:
+        apart: Those that the example gives several sizes: one variable would refuse it, so each place has its own.
+    """
+
+    def __init__(self, apart: Collection[str] = ()) -> None:
+        self._apart: dict[str, list[str]] = {text: [] for text in apart}
         self._names: dict[str, str] = {}
         self._places: dict[str, list[str]] = {}
         self._spans: dict[str, Span | None] = {}
@@ -33,9 +40,15 @@ class Labels:
         """Returns the dim that ``label`` names at ``place``."""
         text = str(label)
         if text not in self._names:
-            self._names[text] = free(as_name(text), self._names.values())
+            taken = {*self._names.values(), *(name for names in self._apart.values() for name in names)}
+            self._names[text] = free(as_name(text), taken)
             self._spans[text] = span
         self._places.setdefault(text, []).append(place)
+        if text in self._apart:
+            own = self._apart[text]
+            taken = {*self._names.values(), *(name for names in self._apart.values() for name in names)}
+            own.append(free(as_name(text), taken) if own else self._names[text])
+            return Named(own[-1], span=span)
         return Named(self._names[text], span=span)
 
     @property
@@ -50,7 +63,12 @@ class Labels:
             places, span = self._places[text], self._spans[text]
             if name != text:
                 made.append(remark(f"the label `{text}` became the variable `{name}`", places, span=span))
-            if len(places) > 1:
+            if text in self._apart:
+                message = f"nothing compared the sizes labeled `{text}`, and the example has several"
+                names = ", ".join(f"`{own}`" for own in self._apart[text])
+                others = [f"one size, `{name}`, which the example contradicts"]
+                made.append(choice(message, places, f"a variable for each of them: {names}", others, span=span))
+            elif len(places) > 1:
                 message = f"nothing compared the sizes labeled `{text}`"
                 others = ["a variable for each of them"]
                 made.append(choice(message, places, f"one size, `{name}`", others, span=span))

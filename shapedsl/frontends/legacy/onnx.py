@@ -21,7 +21,7 @@ warned about and ignored.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
@@ -52,9 +52,10 @@ _Axes: TypeAlias = "Mapping[int, str | int] | Sequence[int]"
 
 @dataclass(slots=True)
 class _Leaf:
-    """A tensor of the inputs, and what is said of it."""
+    """A tensor of the inputs, its sizes in the example, and what is said of it."""
 
     place: Place
+    sizes: tuple[int | None, ...] | None = None
     axes: _Axes | None = None
 
 
@@ -125,7 +126,9 @@ def read_dynamic_axes(
             hint = f"; did you mean `{close[0]}`?" if close else ""
             message = f"`{key}` in `dynamic_axes` names no input, and an output follows from the inputs: dropped{hint}"
             notes.append((loss if input_names and output_names is not None else remark)(message, span=span))
-    labels = Labels()
+    if axes and output_names is None and not any(leaf.axes for leaf in leaves.values()):
+        notes = [loss("no name in `dynamic_axes` is an input's: pass `input_names=`", span=span)]
+    labels = Labels(_apart(leaves.values()))
     tree = Entries(tuple((key, _tree(top, labels)) for key, top in tops.items() if _says(top)), span)
     known = inputs or {key: UnknownInput() for key in tops}
     inputs = {key: TensorInput() if isinstance(each, UnknownInput) else each for key, each in known.items()}
@@ -156,7 +159,9 @@ def _top(param: Param, inputs: Mapping[str, Input] | None) -> _Leaf | _Part | No
 
 def _part(given: Input, place: Place) -> _Leaf | _Part | None:
     match given:
-        case TensorInput() | UnknownInput():
+        case TensorInput(sizes=sizes):
+            return _Leaf(place, sizes)
+        case UnknownInput():
             return _Leaf(place)
         case SequenceInput(kind=kind, items=items):
             return _Part(kind, [(at, _part(item, place.item(at))) for at, item in enumerate(items)])
@@ -175,6 +180,17 @@ def _leaves(part: _Leaf | _Part | None) -> Iterator[_Leaf]:
     elif isinstance(part, _Part):
         for _, item in part.items:
             yield from _leaves(item)
+
+
+def _apart(leaves: Iterable[_Leaf]) -> set[str]:
+    """Returns the labels that stand for several sizes in the example."""
+    given: dict[str, set[int]] = {}
+    for leaf in leaves:
+        sizes = leaf.sizes or ()
+        for axis, label in leaf.axes.items() if isinstance(leaf.axes, Mapping) else ():
+            if -len(sizes) <= axis < len(sizes) and (size := sizes[axis]) is not None:
+                given.setdefault(str(label), set()).add(size)
+    return {label for label, found in given.items() if len(found) > 1}
 
 
 def _says(part: _Leaf | _Part | None) -> bool:

@@ -23,6 +23,7 @@ from ...ir import AnyType, Param
 from .dump import is_dump, read_dump
 from .examples import Example, Reader, Target
 from .model import Entries, Input, Items, LegacySpec, TensorInput, Tree, Unsaid
+from .notes import loss
 from .onnx import read_dynamic_axes
 from .tensorrt import engine_input, is_engine_input, read_engine_inputs
 
@@ -137,6 +138,13 @@ def _engine(given: Given, report: Report) -> LegacySpec | None:
     spec = read_engine_inputs(items, report, name=target.name, params=params, receiver=target.receiver)
     if spec is None:
         return None
+    nested = [
+        param.name
+        for param, each in zip(spec.params or (), shapes, strict=False)
+        if not is_engine_input(each) and any(map(is_engine_input, _values(each)))
+    ]
+    if nested:
+        spec = replace(spec, notes=(*spec.notes, loss("the Inputs in a container are not read: it is static", nested)))
     if isinstance(given.shapes, Mapping):
         return replace(spec, tree=_by_name(spec), inputs=given.inputs if target.is_known else None)
     return _called(spec, given)
