@@ -204,7 +204,7 @@ def test_loops(text: str, expected: list[str]) -> None:
     ("code elsewhere calls what it was given", "a = {}\ndef f():\n    a['x'] = 1\nmess(f)\nsee(a)", ["?"]),
     ("printing changes nothing", "a = {}\nprint(a)\nlen(a)\ntorch.relu(a)\nsee(a)", ["{}"]),
     ("decorated", "@mess\ndef f():\n    return 1\n@torch.no_grad()\ndef g():\n    return 2\nsee(f(), g())", ["?, 2"]),
-    ("exec", "n = 1\nexec('n = 2')\nsee(n)", []),
+    ("exec", "n = 1\nexec('n = 2')\nsee(n)", ["?"]),
 )  # fmt: skip
 def test_functions(text: str, expected: list[str]) -> None:
     assert seen(text) == expected

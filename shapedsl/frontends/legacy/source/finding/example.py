@@ -131,6 +131,8 @@ def signature_of(target: Value | None) -> Signature | None:
     from .torch_modules import signature_in_torch
 
     match target:
+        case Callable(kind="object", inner=Callable(kind="class", signature=None)):
+            return None
         case Callable(signature=None, inner=inner) if inner is not None:
             return signature_of(inner)
         case Callable(signature=signature) if signature is not None and "<lambda>" in signature.name:

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from ..observe import Argument
 from ..values import Callable, Constant, Dict, Fork, HintValue, Imported, Made, Member, Partial, Sequence, Unknown
-from .classes import make_object
+from .classes import forget_call, make_object
 from .heap import UNBOUND, because
 from .known import known_call
 from .library import canonical, is_harmless
+from .machine import identity
 from .methods import call_method
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from ..values import Value
+    from .heap import Delta
     from .machine import Machine
 
 
@@ -41,6 +43,7 @@ def apply(machine: Machine, node: cst.Call, callee: Value, args: list[Argument])
     if isinstance(callee, Fork):
         callee = _callable_options(machine, callee, node)
     told: Value | None = None
+    _patch(machine, node, args)
     if not machine.muted:
         shown = [replace(each, value=machine.show(each.value)) for each in args]
         told = machine.observer.call(node, machine.show(callee), shown, machine.frame(node))
@@ -68,10 +71,30 @@ def _callable_options(machine: Machine, callee: Fork, node: cst.Call) -> Value:
     return machine.joined(options, node) if options else Fork([], callee.node)
 
 
+def _patch(machine: Machine, node: cst.Call, args: list[Argument]) -> None:
+    """Notes what ``mock.patch("torch.export.Dim")`` and ``monkeypatch.setattr(torch.export, "Dim", …)`` replace."""
+    import libcst as cst
+
+    func = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    if not isinstance(func, cst.Name) or func.value not in _PATCHES:
+        return
+    first, second = ([each.value for each in args] + [None, None])[:2]
+    if isinstance(first, Constant) and isinstance(first.value, str):
+        machine.patched.add(canonical(first.value))
+    elif isinstance(second, Constant) and isinstance(second.value, str):
+        if isinstance(first, Imported):
+            machine.patched.add(canonical(f"{first.name}.{second.value}"))
+        elif first is not None:
+            forget_call(machine, first, second.value)
+
+
+_PATCHES: Final = frozenset(("patch", "object", "setattr"))
+
+
 def _fork(machine: Machine, node: cst.Call, callee: Fork, args: list[Argument]) -> Value:
     """Calls each of several, in a branch of its own."""
     results: list[Value] = []
-    deltas = []
+    deltas: list[Delta] = []
     for option in callee.options:
         machine.state.push()
         live = machine.live
@@ -204,6 +227,7 @@ def call_function(machine: Machine, node: cst.Call, function: Callable, args: li
     lazy = names is not None and names.is_generator
     lazy = lazy or (isinstance(definition, cst.FunctionDef) and definition.asynchronous is not None)
     if lazy or not machine.can_enter(function):
+        machine.refused.setdefault(identity(function), node)
         values = [function, *(each.value for each in args)]
         machine.unknown_call(values, node)
         machine.forget(machine.effects(function), f"`{function.name}` may change it", node)

@@ -92,6 +92,8 @@ def forward_of(machine: Machine, made: Callable) -> Signature | None:
     """Returns the parameters of ``forward``, or of ``__call__``, of a class's objects."""
     import libcst as cst
 
+    if isinstance(member(machine, made, "__new__")[0], Callable):
+        return None  # its objects may be others'
     for name in ("forward", "__call__"):
         value, at = member(machine, made, name)
         if isinstance(value, Callable) and at is not None and isinstance(value.node, (cst.FunctionDef, cst.Lambda)):
@@ -292,6 +294,7 @@ def _bound(
 
 def set_attribute(machine: Machine, target: Value, name: str, value: Value, node: cst.CSTNode) -> None:
     """Assigns to an attribute."""
+    forget_call(machine, target, name)
     for each in target.options if isinstance(target, Fork) else [target]:
         if isinstance(each, Callable) and isinstance(each.attributes, Box):
             put(machine, each.attributes, name, value, node, weak=isinstance(target, Fork))
@@ -306,6 +309,18 @@ def set_attribute(machine: Machine, target: Value, name: str, value: Value, node
             machine.escape([value], node)
             if not isinstance(each, Constant):
                 machine.unknown_store(node, of_object=True)
+
+
+def forget_call(machine: Machine, target: Value, name: str) -> None:
+    """Forgets the signature of what is called in another way from now on: ``net.forward = …``."""
+    if name not in ("forward", "__call__"):
+        return
+    machine.state.time += 1
+    for each in target.options if isinstance(target, Fork) else [target]:
+        found = each.inner if isinstance(each, Callable) and each.kind == "object" else each
+        for made in machine.classes:
+            if any(at is found for at, _ in lineage(machine, made)):
+                made.signature = None
 
 
 def put(machine: Machine, box: Box, name: str, value: Value, node: cst.CSTNode, *, weak: bool) -> None:
@@ -323,4 +338,14 @@ def put(machine: Machine, box: Box, name: str, value: Value, node: cst.CSTNode, 
     box.contents.extend(before)
 
 
-__all__ = ["MODULE_METHODS", "attribute", "define_class", "forward_of", "make_object", "member", "put", "set_attribute"]
+__all__ = [
+    "MODULE_METHODS",
+    "attribute",
+    "define_class",
+    "forget_call",
+    "forward_of",
+    "make_object",
+    "member",
+    "put",
+    "set_attribute",
+]

@@ -6,7 +6,20 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from ..values import Callable, Constant, Dict, DimValue, Fork, Made, Member, Relation, Sequence, Tensor, Unknown
+from ..values import (
+    Callable,
+    Constant,
+    Dict,
+    DimValue,
+    Fork,
+    Imported,
+    Made,
+    Member,
+    Relation,
+    Sequence,
+    Tensor,
+    Unknown,
+)
 from .arithmetic import binary, compare, truth, unary
 from .attributes import attribute_of, item_of
 from .comprehensions import comprehension
@@ -19,6 +32,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ..values import Value
+    from .heap import Delta
     from .machine import Machine
 
 
@@ -222,7 +236,7 @@ def choose(machine: Machine, node: cst.CSTNode, known: bool | None, nodes: list[
     if known is not None:
         return evaluate(machine, nodes[0 if known else 1])
     results: list[Value] = []
-    deltas = []
+    deltas: list[Delta] = []
     for each in nodes:
         machine.state.push()
         machine.live = True
@@ -312,7 +326,10 @@ def _attribute(machine: Machine, node: cst.Attribute) -> Value:
 
 def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     value = evaluate(machine, node.value)
-    return item_of(machine, node, value, index_of(machine, node))
+    index = index_of(machine, node)
+    if isinstance(value, Imported) and value.name == "sys.modules" and not isinstance(index, Constant):
+        machine.forget_all(Unknown("`sys.modules` may change it", node))  # this module, most likely
+    return item_of(machine, node, value, index)
 
 
 def index_of(machine: Machine, node: cst.Subscript) -> Value:
@@ -351,6 +368,10 @@ def _call(machine: Machine, node: cst.Call) -> Value:
     return call(machine, node)
 
 
+def _ellipsis(_: Machine, node: cst.Ellipsis) -> Value:
+    return Constant(..., node)
+
+
 def _await(machine: Machine, node: cst.Await) -> Value:
     evaluate(machine, node.expression)
     machine.unknown_call([], node)
@@ -377,7 +398,7 @@ _KINDS: dict[str, Function[..., Value]] = {
     "SimpleString": _literal,
     "ConcatenatedString": _concatenated,
     "FormattedString": _formatted,
-    "Ellipsis": lambda _, node: Constant(..., node),
+    "Ellipsis": _ellipsis,
     "Tuple": _tuple,
     "List": _list,
     "Set": _set,

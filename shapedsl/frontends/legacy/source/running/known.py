@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...model import Hint
 from ..values import Callable, Collection, Constant, Dict, DimValue, HintValue, Partial, Sequence, Tensor, Unknown
@@ -27,6 +27,10 @@ _ITERATOR: Final = "iterator"
 _LONGEST: Final = 4_096
 
 
+# What may give this module by its own name.
+_MODULES: Final = ("sys.modules.get", "importlib.import_module", "importlib.reload", "builtins.__import__")
+
+
 def known_call(machine: Machine, node: cst.Call, callee: Value, name: str, args: list[Argument]) -> Value | None:
     """Returns what a known function returns; None for another.
 
@@ -48,6 +52,8 @@ def known_call(machine: Machine, node: cst.Call, callee: Value, name: str, args:
         machine.unknown_call([each.value for each in args], node)
         machine.forget_all(Unknown(f"`{name.partition('.')[2]}` may change it", node))
         return Unknown("its result is not known", node)
+    if name in _MODULES and not (args and isinstance(args[0].value, Constant)):
+        machine.forget_all(Unknown(f"`{name.removeprefix('builtins.')}` may change it", node))
     if name == "functools.partial":
         if args and args[0].name is None and not args[0].star:
             return Partial(args[0].value, args[1:], node)
@@ -193,13 +199,18 @@ def _range(machine: Machine, node: cst.Call, given: list[Value], named: dict[str
     return Sequence("tuple", [Constant(each, node) for each in found], node, is_whole=False, class_name="range")
 
 
+def _value_of(constant: Constant) -> Any:
+    """Returns what a constant is; whether it can be compared, comparing says."""
+    return constant.value
+
+
 def _sorted(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
     items = machine.items(given[0]) if len(given) == 1 and not named else None
     if items is None or not all(isinstance(each, Constant) for each in items):
         machine.escape(given, node)
         return None
     try:
-        order = sorted((each for each in items if isinstance(each, Constant)), key=lambda each: each.value)  # type: ignore[arg-type,return-value]
+        order = sorted((each for each in items if isinstance(each, Constant)), key=_value_of)
     except TypeError:
         return None
     return machine.box(Sequence("list", list(order), node, is_whole=False))
@@ -330,7 +341,8 @@ def _of_constants(
         except Exception:  # what the program raises here
             return Unknown("this raises", node)
         if isinstance(result, tuple):
-            return Sequence("tuple", [Constant(each, node) for each in result], node, is_whole=False)
+            several = cast("tuple[object, ...]", result)
+            return Sequence("tuple", [Constant(each, node) for each in several], node, is_whole=False)
         return Constant(result, node) if isinstance(result, (int, str, float, bool)) else None
 
     return run

@@ -29,11 +29,11 @@ from ..values import (
     Unknown,
 )
 from .heap import MOST_OPTIONS, UNBOUND, Box, Content, Delta, Scope, State, joined, same, settled, within
-from .library import BUILTINS
+from .library import BUILTINS, canonical
 from .names import Index, Names, index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     import libcst as cst
 
@@ -46,6 +46,7 @@ _FREE: Final = 50_000  # steps that any file may take
 _PER_NODE: Final = 10  # and further ones for each node
 _DEEPEST_CALL: Final = 8
 _NO_NAMES: Final = Names()
+_MADE: Final = ("torch.export.Dim", "torch.export.dims", "torch.export.ShapesCollection")  # what specs are made by
 
 
 @dataclass(eq=False, slots=True)
@@ -54,8 +55,8 @@ class Loop:
 
     level: int
     turn: int = 0
-    breaks: list[Delta] = field(default_factory=list)
-    continues: list[Delta] = field(default_factory=list)
+    breaks: list[Delta] = field(default_factory=list["Delta"])
+    continues: list[Delta] = field(default_factory=list["Delta"])
 
 
 @dataclass(eq=False, slots=True)
@@ -78,11 +79,11 @@ class Activation:
     node: cst.CSTNode | None
     level: int
     calls: tuple[cst.CSTNode, ...]
-    path: list[cst.CSTNode] = field(default_factory=list)
-    returns: list[tuple[Value, Delta]] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
+    path: list[cst.CSTNode] = field(default_factory=list["cst.CSTNode"])
+    returns: list[tuple[Value, Delta]] = field(default_factory=list["tuple[Value, Delta]"])
+    loops: list[Loop] = field(default_factory=list["Loop"])
     unknown_loops: int = 0
-    made: list[tuple[Callable, Scope | None]] = field(default_factory=list)
+    made: list[tuple[Callable, Scope | None]] = field(default_factory=list["tuple[Callable, Scope | None]"])
 
 
 @dataclass(eq=False, slots=True)
@@ -124,6 +125,7 @@ class Machine:
         self.stack: list[Activation] = []
         self.star: Unknown | None = None  # the last star import that may bind any name
         self.patched: set[str] = set()  # qualified names that the file assigns to
+        self.refused: dict[tuple[int, int], cst.CSTNode] = {}  # functions → a call of it that was not entered
         # What code elsewhere may call, and since when; those of them that change something outside.
         self.escaped: dict[tuple[int, int], tuple[Callable, int]] = {}
         self.disturbing: dict[tuple[int, int], bool] = {}
@@ -153,7 +155,7 @@ class Machine:
         scope = self.owner(name)
         value = UNBOUND if scope is None else scope.names.get(name, UNBOUND)
         if value is UNBOUND or (isinstance(value, Fork) and any(each is UNBOUND for each in value.options)):
-            options = [] if value is UNBOUND else [e for e in value.options if e is not UNBOUND]  # type: ignore[union-attr]
+            options = [each for each in value.options if each is not UNBOUND] if isinstance(value, Fork) else []
             if (scope is None or scope.kind in ("module", "class")) and name in BUILTINS:
                 if self.star is not None:
                     return self.star
@@ -194,7 +196,7 @@ class Machine:
         return Scope(kind, name, node, parent, set(names.bound), names.outer, born=self.born)
 
     @contextmanager
-    def inside(self, scope: Scope) -> Iterator[None]:
+    def inside(self, scope: Scope) -> Generator[None, None, None]:
         """Runs what is in a scope of the same function: a class body, a comprehension."""
         before, self.scope = self.scope, scope
         try:
@@ -226,7 +228,13 @@ class Machine:
         node = function.node
         around = function.around if isinstance(function.around, Scope) else self.module
         scope = self.open("function", function.name, node, around)
-        calls = () if call is None else (*self.here.calls, call)
+        refused = self.refused.get(identity(function))
+        if function.inner is None and identity(function) in self.escaped:
+            refused = node  # what it is handed to calls it: `map(trace, sizes)`
+        if call is not None:
+            calls = (*self.here.calls, call)
+        else:  # what it is called with where it calls itself is not known, as where others call it
+            calls = () if refused is None else (refused,)
         before, live = self.scope, self.live
         activation = Activation(scope, function.name, node, self.state.push(), calls)
         self.stack.append(activation)
@@ -502,12 +510,14 @@ class Machine:
             self.disturb(node)
 
     def forget_all(self, reason: Unknown) -> None:
-        """Makes every name unknown that can be seen here."""
+        """Makes every name unknown that can be seen here, but functions and modules of torch: so a call is told of."""
         scope: Scope | None = self.scope
         while scope is not None:
             self.state.blur(scope.names.values())
             for name in list(scope.names):
-                self.state.bind(scope, name, reason)
+                value = scope.names[name]
+                if not isinstance(value, Imported) or canonical(value.name) in _MADE:
+                    self.state.bind(scope, name, reason)
             scope = scope.parent
 
     def forget(self, keys: Iterable[Key], reason: str, node: cst.CSTNode) -> None:
