@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
 
-from ...ir import AnyType, Param, ParamKind
+from ...ir import AnyType, Param, ParamKind, quote
 from ..annotated.callables import unwrap
 from .live import is_a
 from .marks import Marked, marks_of
@@ -235,7 +235,7 @@ def _is_namedtuple(value: object) -> bool:
 
 def _below(value: object, place: str, key: object, at: int) -> str:
     if _is_mapping(value) or _is_sequence(value):
-        return f"{place}[{key!r}]"
+        return f"{place}[{quote(key) if isinstance(key, str) else repr(key)}]"
     return f"{place}[{at}]" if key is None else f"{place}.{key}"
 
 
