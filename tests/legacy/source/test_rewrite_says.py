@@ -232,7 +232,7 @@ def test_what_is_written_says_what_is_meant(title: str, monkeypatch: pytest.Monk
     if made is None:
         assert not wanted
         return
-    got = {seen(spec) for spec in run(made, monkeypatch)}
+    got = {seen(spec) for spec in run(made, monkeypatch) if spec is not None}  # a call without one says nothing
     if "except" in made:  # what is caught does not happen here
         wanted &= got
     assert got == wanted

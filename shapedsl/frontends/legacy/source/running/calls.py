@@ -232,6 +232,8 @@ def call_function(machine: Machine, node: cst.Call, function: Callable, args: li
         machine.unknown_call(values, node)
         machine.forget(machine.effects(function), f"`{function.name}` may change it", node)
         what = "is a generator" if lazy else "calls itself, or calls go too deep"
+        if machine.is_tired and not lazy:
+            what = "is not followed: the file takes too many steps"
         return Unknown(f"`{function.name}` {what}", node)
     bound = bind_params(machine, function, args, node)
     if bound is None:  # a TypeError
