@@ -42,6 +42,12 @@ def read_source(name: str, report: Report) -> Source | None:
             report.error("unreadable-file", message, help=f"`shapedsl stubs {name}` prints the specs that it states")
             return None
         return source
+    raw = read_input(report)
+    return None if raw is None else pipeline.decode("<stdin>", raw, report)
+
+
+def read_input(report: Report) -> bytes | None:
+    """Returns what standard input holds, or None with the reason in ``report`` (``unreadable-file``)."""
     if sys.stdin is None:
         report.error("unreadable-file", "there is no standard input")
         return None
@@ -53,7 +59,7 @@ def read_source(name: str, report: Report) -> Source | None:
     if len(raw) > MOST:
         report.error("unreadable-file", "cannot read standard input: it is too large")
         return None
-    return pipeline.decode("<stdin>", raw, report)
+    return raw
 
 
 def write_file(path: Path, text: str | bytes) -> None:

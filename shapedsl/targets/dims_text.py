@@ -24,6 +24,7 @@ from keyword import iskeyword
 
 from ..ir import quote
 from ..ir.legacy import DictDims, DimHint, DimRoot, DimsForm, DimSlot, DimTree, DimUse, ListDims, TensorDims
+from .naming import distinct
 
 
 def write_dims(forms: Sequence[DimsForm]) -> str:
@@ -34,7 +35,7 @@ def write_dims(forms: Sequence[DimsForm]) -> str:
         unique = sum(each.name.rpartition(".")[2] == last for each in forms) == 1
         base = last if unique else form.name.replace(".", "_")
         numbered = "" if form.index == 1 else f"_{form.index}"
-        names.append(_distinct(_identifier(f"{base}{numbered}_dynamic_shapes"), names))
+        names.append(distinct(_identifier(f"{base}{numbered}_dynamic_shapes"), names))
     bodies = [_Writer(form, name, names).body() for form, name in zip(forms, names, strict=True)]
     head = "from torch.export import Dim\n" if any("Dim" in body for body in bodies) else ""
     return "\n".join([*([head] if head else []), *bodies])
@@ -48,10 +49,10 @@ class _Writer:
         self.called: dict[str, str] = {}
         for root in form.roots:
             # what torch is told must be a name, and two of one name are one
-            self.called[root.name] = _distinct(_identifier(root.name), self.called.values())
+            self.called[root.name] = distinct(_identifier(root.name), self.called.values())
             wish = self.called[root.name]
             wish = f"{wish}_" if iskeyword(wish) else wish
-            self.python[root.name] = _distinct(wish, {"Dim", *taken, *self.python.values()})
+            self.python[root.name] = distinct(wish, {"Dim", *taken, *self.python.values()})
 
     def body(self) -> str:
         """Returns the statements of one spec."""
@@ -100,15 +101,6 @@ def _bounds(low: int | None, high: int | None) -> list[str]:
 def _identifier(name: str) -> str:
     made = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "size"
     return f"size_{made}" if made[0].isdigit() else made
-
-
-def _distinct(wish: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    made, count = wish, 1
-    while made in taken:
-        count += 1
-        made = f"{wish}_{count}"
-    return made
 
 
 __all__ = ["write_dims"]

@@ -55,6 +55,7 @@ from ..ir import (
 from ..ir.orient import orient
 from ..ir.walk import tensor_dims
 from ..ir.write import write_predicate
+from .naming import distinct
 from .symbolic import Unreadable, read_predicate, read_size
 
 if TYPE_CHECKING:
@@ -119,12 +120,12 @@ class _Reader:
                 continue
             yield Param(name, self._type(value, name))
         if found._varargs is not None:
-            variadic = _free("args", names)
+            variadic = distinct("args", names)
             items = tuple(self._type(item, f"{variadic}[{at}]") for at, item in enumerate(found._varargs))
             yield Param(variadic, SequenceType("list", items, Rest.STATIC), ParamKind.VAR_POSITIONAL)
             names.append(variadic)
         if found._varkw is not None:
-            keywords = _free("kwargs", names)
+            keywords = distinct("kwargs", names)
             entries = tuple((key, self._type(item, f'{keywords}["{key}"]')) for key, item in found._varkw.items())
             yield Param(keywords, MappingType(entries), ParamKind.VAR_KEYWORD)
 
@@ -223,7 +224,7 @@ class _Reader:
     def _declare(
         self, symbol: str, kind: VariableKind, low: int | None, high: int | None, hint: int | None
     ) -> Variable:
-        name = _free(_as_name(symbol.rpartition("#")[0]), self._taken)
+        name = distinct(_as_name(symbol.rpartition("#")[0]), self._taken)
         self._taken.add(name)
         self.bounds[name] = (low, high)
         return Variable(name, kind, hint=hint, declared=True)
@@ -260,15 +261,6 @@ def _as_name(text: str) -> str:
     made = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "size"
     made = f"size_{made}" if made[0].isdigit() else made
     return made if _is_name(made) else f"{made}_"
-
-
-def _free(wish: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    made, count = wish, 1
-    while made in taken:
-        count += 1
-        made = f"{wish}_{count}"
-    return made
 
 
 def _bare(text: str) -> str:

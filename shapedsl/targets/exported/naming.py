@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...ir import Attribute, Path
+from ..naming import distinct
 
 _RESERVED: Final = frozenset({"and", "or", "not", "in", "None", "_", "inf", "true", "false"})
 _IN_ASSERTIONS: Final = re.compile(r"(?:, where | and )(?P<place>\S+) is (?P<name>[A-Za-z_]\w*)")
@@ -112,7 +113,7 @@ def meanings_of(
     made: dict[str, Meaning] = {}
     for symbol, wished in found.items():
         first = next(replace(each, name=name) for each in wished if (name := _as_name(each.name)))
-        made[symbol] = replace(first, name=_free(first.name, {each.name for each in made.values()}))
+        made[symbol] = replace(first, name=distinct(first.name, {each.name for each in made.values()}))
     return made
 
 
@@ -170,15 +171,6 @@ def _as_name(text: str) -> str:
     made = text if text.isascii() else re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")
     made = f"size_{made}" if made[:1].isdigit() else made or "size"
     return f"{made}_" if made in _RESERVED else made
-
-
-def _free(wish: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    made, count = wish, 1
-    while made in taken:
-        count += 1
-        made = f"{wish}_{count}"
-    return made
 
 
 def symbols_in(slots: Iterable[Slot]) -> Iterator[str]:
