@@ -1,7 +1,7 @@
 """Labels of axes, which another format gives and nothing enforces → named dims.
 
 ONNX prints a label as the name of a dim and never compares two. So one label at several axes is a choice: one size, as
-it reads, or several. Labels are free text, a variable's name is not.
+it reads, or several, where the example has several. Labels are free text, a variable's name is not.
 
 Before::
 
