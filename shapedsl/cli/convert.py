@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from ..diagnostics import Diagnostic, Report, Source
-from ..diagnostics.files import MOST
 from ..diagnostics.render.style import wants_color
-from .common import STANDARD_INPUT, fail, format_option, say, show
+from .common import STANDARD_INPUT, fail, format_option, read_input, say, show
 from .converting.diffs import colored, unified
 from .converting.files import files_in
 from .converting.journal import FOLDER, Journal, latest
@@ -68,7 +67,11 @@ class Options:
 @click.option("--write", "write_", is_flag=True, help="Write the files.")
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @click.option("--undo", "undo_", is_flag=True, help="Take back what the last --write here wrote, or of it the PATHs.")
-@click.option("--report", type=click.Choice(REPORTS), help="Print a verdict for each call site instead of a diff; with --write or --check too.")
+@click.option(
+    "--report",
+    type=click.Choice(REPORTS),
+    help="Print a verdict for each call site instead of a diff; with --write or --check too.",
+)
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files and folders. May be repeated.")
 @click.option("--jobs", "-j", metavar="N", type=click.IntRange(1, 512), help="Processes; by default as many as pay.")
 @click.option(
@@ -160,7 +163,7 @@ def _convert(paths: tuple[str, ...], options: Options) -> int:
             for outcome in results:
                 run.take(outcome)
     except KeyboardInterrupt:
-        run.finish(found)
+        run.finish(found, interrupted=True)
         _say_interrupted(run, len(tasks))
         return _INTERRUPTED
     run.finish(found)
@@ -198,11 +201,12 @@ class _Run:
             self.told.append(_without_contents(outcome))
         self.progress.step()
 
-    def finish(self, found: Report) -> None:
+    def finish(self, found: Report, *, interrupted: bool = False) -> None:
         """Prints what there is to say at the end.
 
         Args:
             found: What concerns no file.
+            interrupted: Whether files are left, of which nothing is known: then the counts are no result.
         """
         self.progress.clear()
         self.journal.close()
@@ -213,7 +217,7 @@ class _Run:
             say(as_markdown(self.told, found.diagnostics, self.summary, done=done))
         if self.options.report is None or done:
             show(_all_of(found, self.told), self.options.format_, err=True)
-        if self.options.format_ == "full" and self.options.report is None:
+        if self.options.format_ == "full" and self.options.report is None and not interrupted:
             say(self.summary.line(done=done), err=True)
             if self.summary.changed and not (done or self.options.check):
                 say("nothing is written yet: --write does it", err=True)
@@ -290,7 +294,7 @@ def _filter(_paths: tuple[str, ...], options: Options) -> int:
     """Returns the exit code of converting standard input; what it becomes goes to standard output."""
     report = Report()
     task = Task("<stdin>", True, options.style, options.target)
-    raw = _read_input(report)
+    raw = read_input(report)
     result = None if raw is None else convert_bytes(task, raw, report)
     before = _decoded(raw)
     after = before
@@ -320,21 +324,6 @@ def _filter(_paths: tuple[str, ...], options: Options) -> int:
     if raw is None:
         return 2
     return int(bool(report.errors) or (options.check and changed))
-
-
-def _read_input(report: Report) -> bytes | None:
-    if sys.stdin is None:
-        report.error("unreadable-file", "there is no standard input")
-        return None
-    try:
-        raw = sys.stdin.buffer.read(MOST + 1)
-    except OSError as error:
-        report.error("unreadable-file", f"cannot read standard input: {error.strerror or error}")
-        return None
-    if len(raw) > MOST:
-        report.error("unreadable-file", "cannot read standard input: it is too large")
-        return None
-    return raw
 
 
 def _decoded(raw: bytes | None) -> str:
@@ -372,7 +361,8 @@ def _undo(paths: tuple[str, ...], options: Options) -> int:
         return _INTERRUPTED
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        report.error("unreadable-file", f"cannot use the journal `{journal}`: {reason}")
+        help_ = "remove it to take back the run before it"
+        report.error("unreadable-file", f"cannot use the journal `{journal}`: {reason}", help=help_)
         show(report, options.format_, err=True)
         return 2
     for name in undone.restored:

@@ -104,6 +104,12 @@ def test_colors_on_request() -> None:
     assert "\x1b[1m--- src/a.py\x1b[0m" in shown
 
 
+def test_without_standard_output_nothing_breaks() -> None:
+    from shapedsl.diagnostics.render.style import wants_color
+
+    assert wants_color(None) is False
+
+
 def test_nothing_to_do() -> None:
     write(a="import torch\n")
     result = run("convert", "src")
@@ -222,6 +228,7 @@ def test_a_damaged_journal_is_refused(text: str) -> None:
     result = run("convert", "--undo")
     assert result.exit_code == 2
     assert "cannot use the journal" in result.stderr
+    assert "remove it to take back the run before it" in result.stderr
 
 
 def test_specs_are_extracted_and_taken_back() -> None:

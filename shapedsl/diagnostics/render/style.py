@@ -16,7 +16,7 @@ _CODES: Final = {
 }
 
 
-def wants_color(stream: TextIO) -> bool:
+def wants_color(stream: TextIO | None) -> bool:
     """Returns whether text for ``stream`` should be colored.
 
     Only a terminal gets colors. ``NO_COLOR`` (https://no-color.org) turns them off, ``FORCE_COLOR``
@@ -29,7 +29,7 @@ def wants_color(stream: TextIO) -> bool:
     if os.environ.get("TERM") == "dumb":
         return False
     try:
-        return stream.isatty()
+        return stream is not None and stream.isatty()  # None: it was closed before we began
     except ValueError:  # a closed stream
         return False
 
