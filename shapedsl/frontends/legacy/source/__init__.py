@@ -6,12 +6,16 @@ they mean, and `rewrite` writes them back; here is their order.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+import unicodedata
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ....diagnostics import Report, Source
+from ....diagnostics import Report, Severity, Source, Span
 from .results import file_text, site_result
 from .sites import FileResult
 from .triggers import may_have_sites
+
+if TYPE_CHECKING:
+    from ...stubs.tree import Tree
 
 Style: TypeAlias = Literal["torch", "shapedsl"]
 Target: TypeAlias = Literal["python", "shapes"]
@@ -35,6 +39,11 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
     tree = parse(source, report)
     if tree is None:
         return _NOTHING
+    if not source.text.isascii() and (odd := _other_spelling(tree)) is not None:
+        name, at = odd
+        message = f"the file is left alone: Python reads `{name}` as `{unicodedata.normalize('NFKC', name)}`"
+        report.emit(Severity.ERROR, "legacy-flow", message, at=at)
+        return _NOTHING
     from .finding.find import find_sites
 
     sites = find_sites(tree, report, is_rewritten=target == "python")
@@ -47,6 +56,18 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
         text = rewrite(tree, sites, style, report)
     results = tuple([site_result(tree, site, target) for site in sites])
     return FileResult(text, file_text(tree, sites, report), results)
+
+
+def _other_spelling(tree: Tree) -> tuple[str, Span] | None:
+    """Returns a name that is another one to Python than its letters say (``ﬁ`` is ``fi``), and where it stands."""
+    import libcst as cst
+
+    from .rewriting.scopes import scopes_of
+
+    for node in scopes_of(tree).nodes:
+        if isinstance(node, cst.Name) and not unicodedata.is_normalized("NFKC", node.value):
+            return node.value, tree.span(node)
+    return None
 
 
 __all__ = ["FileResult", "Style", "Target", "convert_source"]
