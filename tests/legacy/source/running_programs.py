@@ -11,11 +11,14 @@ import contextlib
 import copy
 import functools
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shapedsl.frontends.legacy.source.values import Callable, Constant, Dict, DimValue, Fork, Sequence, Unknown
 
 from .told import listen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable as Function
 
 NAMES = ("a", "b", "c", "d")
 KEYS = ('"x"', '"y"', "0")
@@ -31,8 +34,11 @@ class Writer:
         self.functions: list[str] = []
         self.depth = 0
 
-    def pick(self, *choices: Any) -> Any:
+    def pick(self, *choices: str) -> str:
         return self.random.choice(choices)
+
+    def built(self, *choices: Function[[], str]) -> str:
+        return self.random.choice(choices)()
 
     def name(self) -> str:
         return self.random.choice(NAMES)
@@ -55,7 +61,7 @@ class Writer:
         def inner() -> str:
             return self.expression(depth + 1)
 
-        return self.pick(
+        return self.built(
             lambda: f"({inner()}, {inner()})",
             lambda: f"({inner()} if flag() else {inner()})",
             lambda: f"({self.name()} {self.pick('and', 'or')} {inner()})",
@@ -85,7 +91,7 @@ class Writer:
             lambda: f"Point(1, {inner()})._replace(x={inner()})",
             lambda: "[*map(mess, c)]",
             lambda: f"f'{{{self.pick('d', 'len(c)')}}}'",
-        )()
+        )
 
     def dict(self, depth: int = 0) -> str:
         """Returns an expression that is mostly a dict."""
@@ -93,7 +99,7 @@ class Writer:
         def inner() -> str:
             return self.expression(depth + 1)
 
-        return self.pick(
+        return self.built(
             self.dict_name,
             lambda: f"{{{self.pick(*KEYS)}: {inner()}, {self.pick(*KEYS)}: {inner()}}}",
             lambda: f"{{{self.pick(*KEYS)}: {inner()}}}",
@@ -109,7 +115,7 @@ class Writer:
             lambda: f"({self.dict_name()} if flag() else {self.dict_name()})",
             lambda: f"copy.{self.pick('copy', 'deepcopy')}({self.dict_name()})",
             lambda: f"dict(zip(({self.pick(*KEYS)},), [{inner()}]))",
-        )()
+        )
 
     def list(self, depth: int = 0) -> str:
         """Returns an expression that is mostly a list."""
@@ -117,7 +123,7 @@ class Writer:
         def inner() -> str:
             return self.expression(depth + 1)
 
-        return self.pick(
+        return self.built(
             lambda: "c",
             lambda: f"[{inner()}, {inner()}]",
             lambda: f"[*c, {inner()}]",
@@ -127,7 +133,7 @@ class Writer:
             lambda: f"[{inner()}] * 2",
             lambda: "(c + c)[:4]",
             lambda: f"(c if flag() else [{inner()}])",
-        )()
+        )
 
     def write(self, indent: int, line: str) -> None:
         self.lines.append("    " * indent + line)
@@ -148,17 +154,17 @@ class Writer:
         deep = indent > 3
         if pick < 0.28 or (deep and pick > 0.6):
             write(
-                self.pick(
+                self.built(
                     lambda: f"{self.dict_name()} = {self.dict()}",
                     lambda: f"c = {self.list()}",
                     lambda: f"d = {self.expression()}",
-                )()
+                )
             )
         elif pick < 0.38:
             write(f"{self.dict_name()}[{self.pick(*KEYS)}] = {self.expression()}")
         elif pick < 0.46:
             write(
-                self.pick(
+                self.built(
                     lambda: f"{self.dict_name()}.update({self.dict()})",
                     lambda: f"c.append({self.expression()})",
                     lambda: f"c += [{self.expression()}]",
@@ -186,7 +192,7 @@ class Writer:
                     lambda: f"a['x'] = d = {self.expression()}",
                     lambda: f"if type(d) is tuple and d and isinstance(d[0], dict): d[0]['x'] = {self.expression()}",
                     lambda: "del d",
-                )()
+                )
             )
         elif pick < 0.5:
             write(f"mess({self.name()})")
