@@ -1,4 +1,8 @@
-"""Expressions: what each is, run in Python's order."""
+"""Expressions: what each is, run in Python's order.
+
+One function a kind of node, and a table of them: long, as the grammar of expressions is, with nothing shared but
+`evaluate`.
+"""
 
 from __future__ import annotations
 

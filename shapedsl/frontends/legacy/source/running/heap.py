@@ -9,6 +9,8 @@ Before::
         spec["y"] = {0: b}
 
 After: the box that ``spec`` is has two contents, ``{…}`` without ``"y"`` and with it, and shows as a `Fork` of them.
+
+It is longer than most modules: what is pushed, undone and joined is one structure, whose parts keep one invariant.
 """
 
 from __future__ import annotations

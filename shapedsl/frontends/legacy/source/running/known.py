@@ -1,4 +1,8 @@
-"""Functions of Python and of torch that are followed."""
+"""Functions of Python and of torch that are followed.
+
+A long list, in one place because a reader looks here for whether a function is known: a row each at the end, and above
+it what the rows do, each on its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Loops: over a literal turn by turn; else with what may be at the start of any turn."""
+"""Loops: over a literal turn by turn; else with what may be at the start of any turn.
+
+Both ways stay in one module, which that makes long: a loop that is unrolled may turn into one that is not, midway.
+"""
 
 from __future__ import annotations
 

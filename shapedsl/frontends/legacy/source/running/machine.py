@@ -3,6 +3,10 @@
 Functions are run where they are called, with what they are called with. Each is also run once for callers that the
 file does not show, after the code around it: there, parameters are unknown, and a name outside means what it may mean
 whenever such a caller comes.
+
+The longest module of the interpreter: a call, a name and code elsewhere change one state, and what may happen to it is
+read here in one place. What can be told apart from it has modules of its own: the journal (`heap`), scopes (`names`),
+calls, classes and statements.
 """
 
 from __future__ import annotations
