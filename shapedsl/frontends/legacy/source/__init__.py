@@ -7,11 +7,15 @@ they mean, and `rewrite` writes them back; here is their order.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ....diagnostics import Report, Severity, Source, Span
+from ..telling import tell
+from ..verdict import Verdict
 from .results import file_text, site_result
-from .sites import FileResult
+from .sites import FileResult, Site, SiteResult
 from .triggers import may_have_sites
 
 if TYPE_CHECKING:
@@ -55,7 +59,21 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
 
         text = rewrite(tree, sites, style, report)
     results = tuple([site_result(tree, site, target) for site in sites])
+    _tell_changes(tree, sites, results, report)
     return FileResult(text, file_text(tree, sites, report), results)
+
+
+def _tell_changes(tree: Tree, sites: Sequence[Site], results: Sequence[SiteResult], report: Report) -> None:
+    """Adds what the conversions change, once for all uses of a dim; remarks that change nothing are for reports."""
+    told: set[tuple[str, Span]] = set()
+    for site, result in zip(sites, results, strict=True):
+        if result.outcome != "converted":
+            continue
+        for note in (note for conversion in site.conversions for note in conversion.notes):
+            span = note.span or tree.span(site.call.func)
+            if note.verdict is not Verdict.EXACT and (note.message, span) not in told:
+                told.add((note.message, span))
+                tell([replace(note, span=span)], report)
 
 
 def _other_spelling(tree: Tree) -> tuple[str, Span] | None:
