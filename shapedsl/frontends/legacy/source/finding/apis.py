@@ -9,7 +9,7 @@ from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from ..values import Constant, Dict, Sequence, Value
+from ..values import Constant, Dict, Fork, Sequence, Value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -113,6 +113,27 @@ class Bound:
         self.nodes[name] = node
 
 
+def _one_of_dicts(value: Value) -> dict[object, Value] | None:
+    """Returns what ``**value`` gives; None if it is no dict, and none of several.
+
+    A key that some of several dicts lack is None in those: the functions here take None for what is not given, so that
+    ``if dynamic: options["dynamic_shapes"] = {…}`` gives a spec in one of two worlds.
+    """
+    if isinstance(value, Dict):
+        return {key: item for key, (_, item) in value.entries.items()}
+    if not isinstance(value, Fork):
+        return None
+    options = [_one_of_dicts(each) for each in value.options]
+    dicts = [each for each in options if each is not None]
+    if len(dicts) < len(options):
+        return None
+    given: dict[object, Value] = {}
+    for key in dict.fromkeys(key for each in dicts for key in each):
+        items = [each.get(key, Constant(None, value.node)) for each in dicts]
+        given[key] = items[0] if all(item is items[0] for item in items) else Fork(items, value.node)
+    return given
+
+
 def bind(args: Sequence_[Argument], params: Sequence_[str]) -> Bound:
     """Returns the arguments by parameter; positional ones after an unknown ``*args`` are in none."""
     bound = Bound()
@@ -124,8 +145,9 @@ def bind(args: Sequence_[Argument], params: Sequence_[str]) -> Bound:
             else:
                 bound.unclear = arg.value
         elif arg.star == "**":
-            if isinstance(arg.value, Dict):
-                for key, (_, item) in arg.value.entries.items():
+            content = _one_of_dicts(arg.value)
+            if content is not None:
+                for key, item in content.items():
                     bound.put(str(key), item, arg.node)
             else:
                 bound.unclear = arg.value

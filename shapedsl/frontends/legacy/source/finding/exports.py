@@ -12,6 +12,7 @@ After::
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from ....stubs.tree import Tree as File
     from ..observe import Argument, Frame
 
+# What puts a spec into a dict of arguments.
+_PUT: Final = re.compile(r"""(['"])dynamic_shapes\1\s*[]:]|\b(?:dict|update|setdefault)\([^()]*\bdynamic_shapes\b""")
 _FLAG: Final = "prefer_deferred_runtime_asserts_over_guards"
 
 
@@ -56,7 +59,7 @@ def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence_[
     bound = bind(args, api.params)
     keyword = next((each for each in _keywords(api) if _is_said(bound.values.get(each))), None)
     if keyword is None:
-        return None
+        return _unpacked_use(file, node, name, bound, args, frame)
     value = bound.values[keyword]
     if is_new(value):
         return None
@@ -82,6 +85,29 @@ def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence_[
     except RecursionError:  # a dict that holds itself
         use.reasons.append(refuse("it holds itself", node, label="a spec without an end").reason)
     return use if use.worlds or use.reasons else None
+
+
+def _unpacked_use(
+    file: File, node: cst.Call, name: str, bound: Bound, args: Sequence_[Argument], frame: Frame
+) -> Use | None:
+    """Returns the kept use of a call whose spec may come by ``**options``; None where the file puts none into a dict.
+
+    Before::
+
+        def to_program(net, x, **options):
+            options["dynamic_shapes"] = {"x": {0: Dim("b")}}
+            return export(net, (x,), **options)
+    """
+    argument = next((each for each in args if each.star == "**" and each.value is bound.unclear), None)
+    if argument is None or not _PUT.search(file.source.text):
+        return None
+    why = argument.value.reason if isinstance(argument.value, Unknown) else "it is not known here"
+    written = file.code(argument.node.value)
+    target = bound.values.get("mod")
+    use = Use(name, node, frame, target=target)
+    use.name = name_of(target, node, file)
+    use.reasons.append(refuse(f"it may come with `**{written}`: {why}", argument.node.value).reason)
+    return use
 
 
 def _keywords(api: Api) -> tuple[str, ...]:
