@@ -304,6 +304,7 @@ def convert_source(
     *,
     style: Literal["torch", "shapedsl"] = "torch",
     target: Literal["python", "shapes"] = "python",
+    imported: Collection[str] = (),
 ) -> FileResult:
     """A Python file that holds legacy specs → the file with new ones, and its specs; nothing is imported or run.
 
@@ -312,10 +313,11 @@ def convert_source(
         report: Receives why a use is kept, and what changes with it.
         style: What takes a spec's place: torch's own classes, or calls of this package.
         target: ``shapes`` leaves the file alone.
+        imported: The names that other files import from it, ``*`` for every one: they keep their meaning.
     """
     from .frontends.legacy.source import convert_source as convert
 
-    return convert(source, report, style=style, target=target)
+    return convert(source, report, style=style, target=target, imported=imported)
 
 
 def write_text(module: Module) -> str:

@@ -17,6 +17,7 @@ from ..diagnostics.render.style import wants_color
 from .common import STANDARD_INPUT, fail, format_option, read_input, say, show
 from .converting.diffs import colored, unified
 from .converting.files import files_in
+from .converting.importing import imported_of, imports_in
 from .converting.journal import FOLDER, Journal, latest
 from .converting.outcome import Outcome
 from .converting.pool import outcomes, workers_for
@@ -155,7 +156,11 @@ def _convert(paths: tuple[str, ...], options: Options) -> int:
     found = Report()  # what concerns no file
     candidates = files_in(paths, options.exclude, found)
     misuse = any(not os.path.lexists(path) for path in paths)
-    tasks = [Task(each.name, each.named, options.style, options.target) for each in candidates]
+    imports = imports_in(Path(each.name) for each in candidates) if options.target == "python" else {}
+    tasks = [
+        Task(each.name, each.named, options.style, options.target, imported=imported_of(Path(each.name), imports))
+        for each in candidates
+    ]
     run = _Run(options, Journal(options.journal), Progress(len(tasks), wanted=options.format_ == "full"))
     jobs = options.jobs or workers_for(len(tasks), _cores())
     try:

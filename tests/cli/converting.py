@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
 from shapedsl.diagnostics import Report, Source
@@ -14,9 +15,18 @@ NEW = 'import torch\nrun(dynamic_shapes="new")\n'
 SHAPES = (
     "# Specs of {name}, read from its legacy specs by `shapedsl convert --to shapes`.\n\ndef f(x: Tensor[B]): ...\n"
 )
+# as it is written: the digest is what `tail -n +2 net.shapes | sha256sum` begins with
+WRITTEN = SHAPES.replace("`.\n", "`, digest 9a8c7864.\n")
 
 
-def convert(source: Source, report: Report, *, style: str = "torch", target: str = "python") -> FileResult:
+def convert(
+    source: Source,
+    report: Report,
+    *,
+    style: str = "torch",
+    target: str = "python",
+    imported: Collection[str] = (),
+) -> FileResult:
     """Converts every ``"old"`` and keeps every ``"odd"``; words in the text make it fail in many ways."""
     text = source.text
     if "# wrong" in text:

@@ -10,7 +10,7 @@ import pytest
 
 from shapedsl.cli.converting import progress
 
-from .converting import NEW, OLD, SHAPES, convert
+from .converting import NEW, OLD, SHAPES, WRITTEN, convert
 from .helpers import process, run
 
 ODD = 'import torch\nrun(dynamic_shapes="odd")\n'
@@ -237,7 +237,7 @@ def test_specs_are_extracted_and_taken_back() -> None:
     assert shown.stdout.startswith("--- /dev/null\n+++ src/net.shapes\n@@ -0,0 +1,3 @@\n+# Specs of net.py")
     result = run("convert", "--to", "shapes", "--write", "src")
     assert (result.exit_code, result.stdout) == (0, "wrote src/net.shapes: 1 call site\n")
-    assert texts() == {"net.py": OLD, "net.shapes": SHAPES.format(name="net.py")}
+    assert texts() == {"net.py": OLD, "net.shapes": WRITTEN.format(name="net.py")}
     assert run("convert", "--to", "shapes", "--check", "src").exit_code == 0
     assert run("convert", "--undo").exit_code == 0
     assert texts() == {"net.py": OLD}

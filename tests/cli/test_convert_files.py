@@ -12,7 +12,7 @@ from shapedsl.cli.converting.outcome import Outcome
 from shapedsl.cli.converting.work import Task, convert_file
 from shapedsl.diagnostics import Report
 
-from .converting import NEW, OLD, convert
+from .converting import NEW, OLD, SHAPES, WRITTEN, convert
 
 
 @pytest.fixture(autouse=True)
@@ -209,10 +209,25 @@ def test_specs_are_extracted_beside_the_source() -> None:
     assert change.diff[:3] == ("--- /dev/null", "+++ pkg/net.shapes", "@@ -0,0 +1,3 @@")
     Path("pkg/net.shapes").write_bytes(change.after)
     assert done("pkg/net.py", target="shapes").change is None  # nothing is new
-    Path("pkg/net.shapes").write_bytes(change.after + b"# an old one\n")
-    again = done("pkg/net.py", target="shapes").change
-    assert again is not None
-    assert again.after == change.after
+
+
+def test_what_was_extracted_from_an_older_source_is_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("net.py")
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.cli.converting.SHAPES", SHAPES.replace("[B]", "[C]"))
+        older = done("net.py", target="shapes").change
+    assert older is not None
+    Path("net.shapes").write_bytes(older.after.replace(b"\n", b"\r\n"))  # as git may check it out
+    change = done("net.py", target="shapes").change
+    assert change is not None
+    assert change.after.decode() == WRITTEN.format(name="net.py")
+
+
+def test_what_was_edited_since_is_not_overwritten() -> None:
+    write("net.py")
+    write("net.shapes", WRITTEN.format(name="net.py").replace("[B]", "[B, 3]"))
+    outcome = done("net.py", target="shapes")
+    assert (codes(outcome), outcome.change, outcome.skipped) == (["skipped-file"], None, True)
 
 
 @pytest.mark.parametrize("text", ["def f(x: Tensor[B]): ...\n", ""])

@@ -7,7 +7,7 @@ they mean, and `rewrite` writes them back; here is their order.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -27,7 +27,14 @@ Target: TypeAlias = Literal["python", "shapes"]
 _NOTHING: Final = FileResult(None, "", ())
 
 
-def convert_source(source: Source, report: Report, *, style: Style = "torch", target: Target = "python") -> FileResult:
+def convert_source(
+    source: Source,
+    report: Report,
+    *,
+    style: Style = "torch",
+    target: Target = "python",
+    imported: Collection[str] = (),
+) -> FileResult:
     """Returns what a Python file becomes, and the specs that it holds.
 
     Args:
@@ -35,6 +42,7 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
         report: Receives ``syntax-error`` and ``input-too-large``, why a use is kept, and what changes with it.
         style: What takes a spec's place: torch's own classes, or calls of this package.
         target: ``python`` rewrites the file, ``shapes`` leaves it alone.
+        imported: The names that other files import from it, and which stay as they are; ``*`` for every one.
     """
     if not may_have_sites(source.text):
         return _NOTHING
@@ -56,7 +64,9 @@ def convert_source(source: Source, report: Report, *, style: Style = "torch", ta
     text = None
     if target == "python":
         from .rewriting.rewrite import rewrite
+        from .rewriting.scopes import scopes_of
 
+        scopes_of(tree).imported = frozenset(imported)
         text = rewrite(tree, sites, style, report)
     results = tuple([site_result(tree, site, target) for site in sites])
     _tell_changes(tree, sites, results, report)

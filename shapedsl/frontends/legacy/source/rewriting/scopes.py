@@ -38,12 +38,14 @@ class Scopes:
 
     Attributes:
         module: The file.
+        imported: The names that other files import from it; ``*`` for every one.
     """
 
     def __init__(self, tree: Tree) -> None:
         self.module = tree.module
         self._scopes = with_room(lambda: _scopes_by_node(tree.module))
         self._parents = parents_of(tree.module)
+        self.imported: frozenset[str] = frozenset()
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Returns what a node stands in; None for the module."""
@@ -92,7 +94,7 @@ class Scopes:
 
     @cached_property
     def exported(self) -> frozenset[str]:
-        """The strings of ``__all__``."""
+        """The names that are not the file's alone: the strings of ``__all__``, and what other files import."""
         import libcst as cst
         from libcst import matchers
 
@@ -105,7 +107,9 @@ class Scopes:
                 for text in matchers.findall(statement, matchers.SimpleString()):
                     if isinstance(text, cst.SimpleString):
                         found.add(str(text.evaluated_value))
-        return frozenset(found)
+        if "*" in self.imported:
+            found.update(name for scope, name in self.bindings if scope is self.top)
+        return frozenset(found | self.imported)
 
     @cached_property
     def is_reflective(self) -> bool:
