@@ -31,7 +31,12 @@ from .test_rewrite import CASES
 
 PROGRAMS = {
     **{title: HEAD + dedent(before) for title, (before, _) in CASES.items()},
-    **{case.name: case.program.body for case in golden.cases() if "torch" in case.expected},
+    **{
+        case.name: case.program.body
+        for case in golden.cases()
+        # methods are called with a stand-in for `self` here, which reaches no helper
+        if "torch" in case.expected and case.title != "A helper that some callers give no spec"
+    },
 }
 
 
