@@ -167,7 +167,12 @@ def seen(spec: ShapesSpec) -> tuple[object, ...]:
     params = _some("params", {name: plain(each, name) for name, each in spec.params.items()})
     assert all(len(known) == 1 for known in objects.values()), f"one name, several objects: {objects}"
     variables = {name: known[0].said for name, known in objects.items()}
-    return params, tuple(sorted(variables.items())), tuple(sorted(each.text for each in spec.assumptions))
+    return params, tuple(sorted(variables.items())), tuple(sorted(_either_way(each.text) for each in spec.assumptions))
+
+
+def _either_way(predicate: str) -> str:
+    """Returns an equality with its sides in order: Python asks the side of the subclass first, a variable here."""
+    return " == ".join(sorted(predicate.split(" == ")))
 
 
 def _some(kind: str, held: Mapping[Any, Any]) -> Any:
@@ -185,7 +190,7 @@ def meant(found: Table) -> tuple[object, ...]:
             plain = (key, plain[1])
         params[key] = None if is_static(param.type) else plain
     variables = {name: (each.class_name, each.low, each.high, each.hint) for name, each in found.variables.items()}
-    predicates = tuple(sorted(write_predicate(each) for each in found.assumptions))
+    predicates = tuple(sorted(_either_way(write_predicate(each)) for each in found.assumptions))
     return _some("params", params), tuple(sorted(variables.items())), predicates
 
 
