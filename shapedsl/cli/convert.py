@@ -372,8 +372,12 @@ def _undo(paths: tuple[str, ...], options: Options) -> int:
         return 2
     for name in undone.restored:
         say(f"restored {name}")
+    for name in undone.removed:
+        say(f"removed {name}")
     show(report, options.format_, err=True)
-    parts = [f"{count(len(undone.restored), 'file')} restored"]
+    parts = [f"{count(len(undone.restored), 'file')} restored"] if undone.restored or not undone.removed else []
+    if undone.removed:
+        parts.append(f"{count(len(undone.removed), 'file')} removed")
     if undone.refused:
         parts.append(f"{len(undone.refused)} left alone")
     if options.format_ == "full":

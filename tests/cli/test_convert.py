@@ -239,7 +239,8 @@ def test_specs_are_extracted_and_taken_back() -> None:
     assert (result.exit_code, result.stdout) == (0, "wrote src/net.shapes: 1 call site\n")
     assert texts() == {"net.py": OLD, "net.shapes": WRITTEN.format(name="net.py")}
     assert run("convert", "--to", "shapes", "--check", "src").exit_code == 0
-    assert run("convert", "--undo").exit_code == 0
+    undone = run("convert", "--undo")
+    assert (undone.exit_code, undone.stdout, undone.stderr) == (0, "removed src/net.shapes\n", "1 file removed\n")
     assert texts() == {"net.py": OLD}
 
 

@@ -47,9 +47,16 @@ def write(change: Change, journal: Journal, report: Report) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What undoing a run did: the files that are as they were, and those that somebody changed since."""
+    """What undoing a run did.
+
+    Attributes:
+        restored: The files that hold what they held.
+        removed: The files that the run had made; they are gone again.
+        refused: The files that somebody changed since, or that cannot be written.
+    """
 
     restored: tuple[str, ...]
+    removed: tuple[str, ...]
     refused: tuple[str, ...]
 
 
@@ -67,6 +74,7 @@ def undo(journal: Path, below: Sequence[str], report: Report) -> Undone:
     """
     wanted = [os.path.realpath(path) for path in below]
     restored: list[str] = []
+    removed: list[str] = []
     refused: list[str] = []
     left: list[Entry] = []
     for entry in entries(journal):
@@ -87,15 +95,16 @@ def undo(journal: Path, below: Sequence[str], report: Report) -> Undone:
                     continue
                 if entry.before is None:
                     entry.path.unlink()
+                    removed.append(name)
                 else:
                     write_file(entry.path, entry.before)
-                restored.append(name)
+                    restored.append(name)
         except OSError as error:
             left.append(entry)
             refused.append(name)
             report.error("unreadable-file", f"cannot write `{name}`: {error.strerror or error}")
     keep(journal, left)
-    return Undone(tuple(reversed(restored)), tuple(reversed(refused)))
+    return Undone(tuple(reversed(restored)), tuple(reversed(removed)), tuple(reversed(refused)))
 
 
 def _is_writable(path: Path) -> bool:
