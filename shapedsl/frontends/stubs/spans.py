@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from libcst._nodes.internal import CodegenState
 
+from .nodes import IS_NODE
+
 if TYPE_CHECKING:
     import libcst as cst
 
@@ -85,9 +87,8 @@ def spans_of(module: cst.Module) -> dict[cst.CSTNode, tuple[int, int]]:
 
 def parents_of(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
     """Returns what each node stands in; the module itself is left out."""
-    import libcst as cst
-
     found: dict[cst.CSTNode, cst.CSTNode] = {}
+    is_node = IS_NODE
     todo: list[cst.CSTNode] = [module]
     while todo:
         node = todo.pop()
@@ -97,12 +98,12 @@ def parents_of(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
             names = _FIELDS[kind] = tuple(field.name for field in fields(kind))
         for name in names:
             value = getattr(node, name)
-            if isinstance(value, cst.CSTNode):
+            if is_node[type(value)]:
                 found[value] = node
                 todo.append(value)
             elif type(value) in (list, tuple):
                 for each in value:
-                    if isinstance(each, cst.CSTNode):
+                    if is_node[type(each)]:
                         found[each] = node
                         todo.append(each)
     return found

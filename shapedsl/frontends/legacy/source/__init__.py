@@ -6,6 +6,7 @@ they mean, and `rewrite` writes them back; here is their order.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Style: TypeAlias = Literal["torch", "shapedsl"]
 Target: TypeAlias = Literal["python", "shapes"]
 
+# What may be in a name, and is not ASCII: a name that is not normal has a part that is not.
+_FOREIGN: Final = re.compile(r"[\w\x80-\U0010ffff]*[\x80-\U0010ffff][\w\x80-\U0010ffff]*")
 _NOTHING: Final = FileResult(None, "", ())
 
 
@@ -88,6 +91,8 @@ def _tell_changes(tree: Tree, sites: Sequence[Site], results: Sequence[SiteResul
 
 def _other_spelling(tree: Tree) -> tuple[str, Span] | None:
     """Returns a name that is another one to Python than its letters say (``ﬁ`` is ``fi``), and where it stands."""
+    if all(unicodedata.is_normalized("NFKC", word) for word in _FOREIGN.findall(tree.source.text)):
+        return None  # as nearly always: the letters are in a comment, and no name has to be looked at
     import libcst as cst
 
     from .rewriting.scopes import scopes_of

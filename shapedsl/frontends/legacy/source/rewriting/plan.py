@@ -74,9 +74,7 @@ class Plan:
 
     @cached_property
     def _words(self) -> set[str]:
-        import libcst as cst
-
-        return {node.value for node in scopes_of(self.tree).nodes if isinstance(node, cst.Name)}
+        return {node.value for node in scopes_of(self.tree).of("Name")}
 
     def fresh(self, wish: str) -> str:
         """Returns ``wish``, or with a number what no name of the file is called; each answer once."""
@@ -188,6 +186,7 @@ class Plan:
 
     def apply(self) -> str:
         """Returns the text of the file with all of it done."""
+        from .comments import lost
         from .deletion import edits_of
 
         text = self.tree.source.text
@@ -197,7 +196,11 @@ class Plan:
             at = self.begin(statement)
             if not any(cut.start <= at < cut.end for cut in cuts):  # else the cut has them
                 kept.append(self._inserted(statement, lines))
-        return _applied(text, sorted([*kept, *cuts], key=_rank), 0, len(text))
+        edits = sorted([*kept, *cuts], key=_rank)
+        done = [(each.start, each.end, each.text) for each in _in_order(edits) if each.start < each.end]
+        for statement, lines in lost(self.tree, scopes_of(self.tree), done):
+            edits.append(self._inserted(statement, lines))
+        return _applied(text, sorted(edits, key=_rank), 0, len(text))
 
     def _inserted(self, statement: cst.CSTNode, lines: list[str]) -> Edit:
         text = self.tree.source.text
@@ -228,12 +231,19 @@ def _falls(edit: Edit, cut: Edit) -> bool:
     return cut.start <= edit.start and edit.end <= cut.end
 
 
+def _in_order(edits: Iterable[Edit], start: int = 0) -> Iterator[Edit]:
+    """Yields the edits from ``start`` on, without those that lie within one before them."""
+    at = start
+    for edit in edits:
+        if edit.start >= at:
+            yield edit
+            at = edit.end
+
+
 def _applied(text: str, edits: Iterable[Edit], start: int, end: int) -> str:
     parts: list[str] = []
     at = start
-    for edit in edits:
-        if edit.start < at:
-            continue  # within one that was applied
+    for edit in _in_order(edits, start):
         parts += [text[at : edit.start], edit.text]
         at = edit.end
     return "".join([*parts, text[at:end]])

@@ -22,6 +22,31 @@ if TYPE_CHECKING:
 # Where these are called, a name may be read that nobody spells.
 _REFLECTION: Final = frozenset(("globals", "locals", "vars", "eval", "exec"))
 
+# Blanks and punctuation.
+_NAMELESS: Final = frozenset(
+    [
+        "AssignEqual",
+        "Colon",
+        "Comma",
+        "Comment",
+        "Dot",
+        "EmptyLine",
+        "Float",
+        "Integer",
+        "LeftCurlyBrace",
+        "LeftParen",
+        "LeftSquareBracket",
+        "Newline",
+        "ParenthesizedWhitespace",
+        "RightCurlyBrace",
+        "RightParen",
+        "RightSquareBracket",
+        "Semicolon",
+        "SimpleWhitespace",
+        "TrailingWhitespace",
+    ]
+)
+
 _KNOWN: Final[WeakKeyDictionary[Tree, Scopes]] = WeakKeyDictionary()
 
 
@@ -50,6 +75,18 @@ class Scopes:
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Returns what a node stands in; None for the module."""
         return self._parents.get(node)
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
+        for node in self._parents:
+            found.setdefault(type(node).__name__, []).append(node)
+        return found
+
+    def of(self, *kinds: str) -> Iterable[Any]:
+        """Yields the nodes of some kinds, by the names of their classes."""
+        for kind in kinds:
+            yield from self._by_kind.get(kind, ())
 
     @property
     def nodes(self) -> Iterable[cst.CSTNode]:
@@ -116,7 +153,7 @@ class Scopes:
         """Whether a name of the file may be read that nobody spells: ``globals()``, ``sys.modules[__name__]``."""
         import libcst as cst
 
-        for node in self.nodes:
+        for node in self.of("Attribute", "Arg"):
             match node:
                 case cst.Attribute(value=cst.Name(value="sys"), attr=cst.Name(value="modules")):
                     return True
@@ -136,7 +173,7 @@ class Scopes:
         import libcst as cst
 
         found: set[str] = set()
-        for node in self.nodes:
+        for node in self.of("Call", "Attribute", "Name"):
             match node:
                 case cst.Call(func=cst.Name(value="getattr" | "delattr"), args=[_, cst.Arg(value=name), *_]):
                     if not isinstance(name, cst.SimpleString):
@@ -159,10 +196,7 @@ class Scopes:
     @cached_property
     def nonlocals(self) -> frozenset[str]:
         """The names of ``nonlocal`` statements, which need a function around them that binds them."""
-        import libcst as cst
-
-        statements = [node for node in self.nodes if isinstance(node, cst.Nonlocal)]
-        return frozenset(item.name.value for statement in statements for item in statement.names)
+        return frozenset(item.name.value for statement in self.of("Nonlocal") for item in statement.names)
 
     def _is_reflection(self, node: cst.CSTNode) -> bool:
         """Returns whether a name that is read stands for one of `_REFLECTION`; ``vars(args)`` is of an object."""
@@ -177,17 +211,44 @@ class Scopes:
 def _scopes_by_node(module: cst.Module) -> Mapping[cst.CSTNode, Scope | None]:
     """Returns what libcst's provider of scopes finds.
 
-    Its wrapper would visit the whole file once more for each provider, for methods that neither has.
+    Its wrapper would visit the whole file once more for each provider, for methods that neither has, and its visitors
+    go into blanks and punctuation, which hold no names, and look for methods of fields, which they do not have.
     """
-    from libcst.metadata import ExpressionContextProvider, ScopeProvider
+    from libcst.metadata import ExpressionContext, ExpressionContextProvider, ScopeProvider
+    from libcst.metadata.expression_context_provider import ExpressionContextVisitor
+    from libcst.metadata.scope_provider import ScopeVisitor
 
     contexts: Any = ExpressionContextProvider()
-    contexts.visit_Module(module)
+    module.visit(_quick(ExpressionContextVisitor, has_scope=False)(contexts, ExpressionContext.LOAD))
     scopes: Any = ScopeProvider()
     scopes.metadata = {ExpressionContextProvider: contexts._computed}
-    scopes.visit_Module(module)
+    visitor = _quick(ScopeVisitor, has_scope=True)(scopes)
+    module.visit(visitor)
+    visitor.infer_accesses()
     found: Mapping[cst.CSTNode, Scope | None] = scopes._computed
     return found
+
+
+def _quick(visitor: Any, *, has_scope: bool) -> Any:
+    """Returns a visitor of libcst that passes by what holds no names."""
+
+    class Quick(visitor):  # type: ignore[misc]  # the class is one that is given
+        def on_visit(self, node: cst.CSTNode) -> bool:
+            return type(node).__name__ not in _NAMELESS and bool(super().on_visit(node))
+
+        def on_leave(self, original_node: cst.CSTNode) -> None:
+            if type(original_node).__name__ not in _NAMELESS:
+                super().on_leave(original_node)
+            elif has_scope:
+                self.provider.set_metadata(original_node, self.scope)
+
+        def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+            pass
+
+        def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
+            pass
+
+    return Quick
 
 
 __all__ = ["Scopes", "scopes_of"]

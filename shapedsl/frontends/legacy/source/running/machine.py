@@ -91,6 +91,21 @@ class Activation:
 
 
 @dataclass(eq=False, slots=True)
+class Changes:
+    """What code elsewhere may change by calling functions of the file.
+
+    Attributes:
+        of: The functions, each with names and boxes that no earlier one changes.
+        steps: How many they change, counted for each.
+        pending: Those that change nothing as far as is known, while they are being run.
+    """
+
+    of: list[tuple[Callable, list[Key]]] = field(default_factory=list["tuple[Callable, list[Key]]"])
+    steps: int = 0
+    pending: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+
+@dataclass(eq=False, slots=True)
 class ClassInfo:
     """What is known of a class.
 
@@ -139,6 +154,7 @@ class Machine:
         self.exits: dict[cst.CSTNode, bool] = {}  # loop → whether it has a `break` or a `continue`
         self._blurred: dict[tuple[int, str], int] = {}
         self._effects: dict[tuple[int, int], list[Key]] = {}
+        self._changes: Changes | None = None
         self._shown: dict[int, tuple[object, Value]] = {}
         self._shown_at = -1
 
@@ -294,6 +310,7 @@ class Machine:
             if isinstance(around, Scope) and around.born > born:
                 del self.escaped[key]
                 self.disturbing.pop(key, None)
+                self._changes = None
 
     def run_made(self, activation: Activation) -> None:
         """Runs the functions that were defined in a function, or the module, once it is over."""
@@ -528,7 +545,8 @@ class Machine:
         """Makes names and boxes unknown."""
         for key in keys:
             if isinstance(key, Box):
-                self.state.lose(key, Unknown(reason, node))
+                if key.lost is None:
+                    self.state.lose(key, Unknown(reason, node))
                 continue
             value = key[0].names.get(key[1], UNBOUND)
             if not isinstance(value, Unknown):
@@ -583,8 +601,11 @@ class Machine:
             elif isinstance(value, Callable):
                 todo.extend(each for each in (value.inner, value.attributes) if each is not None)
                 if value.kind == "function" and value.around is not None:
-                    self.escaped.setdefault(identity(value), (value, self.state.time))
-                    self.disturbing.setdefault(identity(value), True)
+                    key = identity(value)
+                    self.escaped.setdefault(key, (value, self.state.time))
+                    if key not in self.disturbing:
+                        self.disturbing[key] = True
+                        self._changes = None
                 if value in self.classes:
                     todo.extend(self.classes[value].scope.names.values())
             else:
@@ -603,14 +624,43 @@ class Machine:
 
     def disturb(self, node: cst.CSTNode) -> None:
         """Says that what code elsewhere can call may be called."""
-        for key in list(self.disturbing):
+        if self._changes is not None:
+            self.steps += self._changes.steps
+            for function, changed in self._changes.of:
+                self.forget(changed, f"`{function.name}` may change it", node)
+            pending = self._changes.pending
+        else:
+            pending = list(self.disturbing)
+        for key in pending:
             function = self.escaped[key][0]
             changed = self.effects(function)
             if changed:
                 self.steps += len(changed)
                 self.forget(changed, f"`{function.name}` may change it", node)
+                self._changes = None
             elif all(activation.node is not function.node for activation in self.stack):
                 self.disturbing.pop(key, None)
+                self._changes = None
+        if self._changes is None:
+            self._changes = self._all_changes()
+
+    def _all_changes(self) -> Changes | None:
+        """Returns what functions that code elsewhere can call change, each name and box once; None if not all is known."""
+        found = Changes()
+        seen: set[Key] = set()
+        for key in self.disturbing:
+            changed = self._effects.get(key)
+            if changed is None:
+                return None
+            if not changed:
+                found.pending.append(key)
+                continue
+            found.steps += len(changed)
+            new = [each for each in changed if each not in seen]
+            if new:
+                seen.update(new)
+                found.of.append((self.escaped[key][0], new))
+        return found
 
     # ------------------------------------------------------------------------------------ shown
 

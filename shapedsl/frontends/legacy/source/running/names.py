@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, cast
 
+from ....stubs.nodes import IS_NODE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -102,18 +104,18 @@ _BINDING = frozenset(
 
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yields the nodes below one, in order, without blanks and punctuation."""
-    import libcst as cst
-
     kind = type(node)
     names = _FIELDS.get(kind)
     if names is None:
         names = _FIELDS[kind] = tuple(f.name for f in fields(kind) if not f.name.startswith(_SKIPPED))
     for name in names:
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
+        if IS_NODE[type(value)]:
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from (each for each in cast("Sequence[object]", value) if isinstance(each, cst.CSTNode))
+            for each in cast("Sequence[object]", value):
+                if IS_NODE[type(each)]:
+                    yield cast("cst.CSTNode", each)
 
 
 def index(module: cst.Module) -> Index:
