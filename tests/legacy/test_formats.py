@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -300,6 +301,10 @@ class Input_:  # noqa: N801  # named as the class whose objects it stands for
     shape: Any
     name: str = ""
     shared_dims: dict[int, str] | None = None
+    dtype: Any = None
+    format: Any = None
+    tensor_domain: tuple[float, float] = (0.0, 2.0)
+    is_shape_tensor: bool = False
 
 
 Input_.__name__, Input_.__module__ = "Input", "torch_tensorrt._Input"
@@ -364,6 +369,83 @@ def test_one_shared_name_with_two_ranges() -> None:
     assert spec is not None
     assert convert(spec, report) is None
     assert report.errors[0].code == "legacy-bounds"
+
+
+class EngineDtype(Enum):
+    """What ``torch_tensorrt.dtype`` is."""
+
+    unknown = 0
+    f16 = 1
+    half = f16
+    i32 = 2
+    f8 = 3
+    f4 = 4
+
+
+class Layout(Enum):
+    linear = 0
+    hwc = 1
+
+
+class numpy_int64:  # noqa: N801  # named as the class that it stands for
+    pass
+
+
+numpy_int64.__name__ = "int64"
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        (EngineDtype.f16, "float16"),
+        (EngineDtype.half, "float16"),
+        (EngineDtype.i32, "int32"),
+        (EngineDtype.f8, "float8_e4m3fn"),
+        ("torch.bfloat16", "bfloat16"),
+        ("torch.long", "int64"),
+        ("DataType.HALF", "float16"),
+        (numpy_int64, "int64"),
+    ],
+)
+def test_dtypes_of_inputs_are_kept(given: Any, dtype: str) -> None:
+    made = engine(Input_((1, 64), dtype=given), params=params("x"))
+    same(made, f"def f(x: {dtype}[1, 64]): ...")
+    assert (made.verdict, made.notes) == (Verdict.EXACT, ())
+    same(engine(Input_((), dtype=given), params=params("x")), f"def f(x: {dtype}[()]): ...")
+
+
+@pytest.mark.parametrize("given", [None, EngineDtype.unknown])
+def test_an_input_without_a_dtype_takes_any(given: Any) -> None:
+    made = engine(Input_((1, 64), dtype=given), params=params("x"))
+    same(made, "def f(x: Tensor[1, 64]): ...")
+    assert [(note.verdict, note.message, note.places) for note in made.notes] == [
+        (Verdict.EXACT, "no dtype is stated: TensorRT takes float32 for it, the spec any", ("x",))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (Input_((4,), dtype=EngineDtype.f4), "`f4` is no dtype that a spec can say"),
+        (Input_((4,), format=Layout.hwc), "the memory format `hwc` has no counterpart"),
+        (Input_((4,), format="torch.channels_last"), "the memory format `channels_last` has no counterpart"),
+        (Input_((4,), tensor_domain=(-1, 0.5)), "the domain of its values, [-1, 0.5), has no counterpart"),
+    ],
+)
+def test_what_an_input_says_beside_its_sizes_is_a_loss(given: Input_, message: str) -> None:
+    made = engine(given, params=params("x"))
+    same(made, "def f(x: Tensor[4]): ...")
+    assert [note.message for note in made.notes if note.verdict is Verdict.LOSS] == [message]
+    assert engine(Input_((4,), format=Layout.linear), params=params("x")).verdict is Verdict.EXACT
+    assert engine(Input_((4,), format="torch.contiguous_format"), params=params("x")).verdict is Verdict.EXACT
+
+
+def test_the_ranges_of_a_shape_tensor_are_of_its_values() -> None:
+    given = profile((1, 8), (2, 8), (4, 64))
+    given.is_shape_tensor, given.dtype = True, EngineDtype.i32
+    made = engine(given, params=params("x"))
+    same(made, "def f(x: int32[2]): ...")
+    assert made.verdict is Verdict.LOSS
 
 
 def test_what_is_an_input_of_an_engine() -> None:

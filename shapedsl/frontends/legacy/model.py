@@ -112,12 +112,14 @@ class Items:
         kind: What it is made with.
         items: What it holds.
         fields: The names of a namedtuple's fields.
+        dtype: Of the tensor whose dims these are, by torch's name, where the format says it.
     """
 
     kind: Literal["list", "tuple", "namedtuple"]
     items: tuple[Tree, ...]
     fields: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    dtype: str | None = None
 
 
 Tree: TypeAlias = LegacyDim | Entries | Items

@@ -25,6 +25,7 @@ from ...diagnostics import Report
 from ...ir import (
     AnyType,
     Dim,
+    Dtype,
     Ellipsis,
     MappingType,
     ObjectType,
@@ -78,7 +79,7 @@ class Pairing:
 
     def type(self, tree: Tree | None, given: Input, place: Place) -> Type:
         """Returns the type that ``tree`` says of the input ``given``."""
-        if tree is None or isinstance(tree, Unsaid) or (isinstance(tree, (Entries, Items)) and not tree.items):
+        if tree is None or isinstance(tree, Unsaid) or (isinstance(tree, (Entries, Items)) and not _says(tree)):
             return AnyType(None if tree is None else tree.span)
         match given:
             case TensorInput():
@@ -282,10 +283,16 @@ class Pairing:
         self.notes.append(remark(message, [place.text], span=tree.span))
 
 
+def _says(tree: Entries | Items) -> bool:
+    """Returns whether a container says anything: an empty one does, if it gives a scalar's dtype."""
+    return bool(tree.items) or (isinstance(tree, Items) and tree.dtype is not None)
+
+
 def _tensor_type(dims: list[Dim], tree: Tree) -> Type:
-    if all(isinstance(dim, (Static, Ellipsis)) for dim in dims):
+    dtype = Dtype(tree.dtype) if isinstance(tree, Items) and tree.dtype is not None else None
+    if dtype is None and all(isinstance(dim, (Static, Ellipsis)) for dim in dims):
         return AnyType(tree.span)
-    return TensorType(tuple(dims), None, tree.span)
+    return TensorType(tuple(dims), dtype, tree.span)
 
 
 def _sequence_type(kind: str, types: list[Type], tree: Tree) -> Type:

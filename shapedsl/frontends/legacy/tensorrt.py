@@ -6,28 +6,55 @@ three sizes may well be one, which is a choice.
 
 Before::
 
-    Input(min_shape=(1, 8, 64), opt_shape=(4, 32, 64), max_shape=(16, 128, 64), name="q", shared_dims={0: "B"})
+    Input(min_shape=(1, 8), opt_shape=(4, 32), max_shape=(16, 128), name="q", shared_dims={0: "B"}, dtype=torch.half)
 
 After::
 
-    Items("tuple", (Named("B", 1, 16, hint=4), Named("q_1", 8, 128, hint=32), Pinned(64)))
+    Items("tuple", (Named("B", 1, 16, hint=4), Named("q_1", 8, 128, hint=32)), dtype="float16")
 
-Names of inputs are TensorRT's, not the parameters', so inputs are taken in order.
+Names of inputs are TensorRT's, not the parameters', so inputs are taken in order. A memory format and a domain of values have
+no counterpart. A shape tensor's ranges are of its values: it is a tensor of as many ints. ``torch_tensor`` is an example, and says
+nothing more.
+
+Source: ``torch_tensorrt/_Input.py`` and ``_enums.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from ...diagnostics import Report, Span
 from ...ir import AnyType, Param
+from ...ir.dtypes import DTYPES, dtype_name
 from .labels import Labels
 from .model import Input, Items, LegacyDim, LegacySpec, Named, Pinned, TensorInput, Tree, UnknownInput, Unsaid
 from .naming import as_name, free
-from .notes import choice, remark
+from .notes import choice, loss, remark
 from .verdict import Note
+
+_DTYPES: Final = {  # TensorRT's and numpy's names that torch has not
+    "b": "bool",
+    "bf16": "bfloat16",
+    "bool_": "bool",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "f8": "float8_e4m3fn",
+    "float8": "float8_e4m3fn",
+    "fp16": "float16",
+    "fp32": "float32",
+    "fp64": "float64",
+    "fp8": "float8_e4m3fn",
+    "i32": "int32",
+    "i64": "int64",
+    "i8": "int8",
+    "u8": "uint8",
+}
+_UNSET: Final = ("", "unknown")
+_PLAIN_LAYOUTS: Final = ("contiguous", "contiguous_format", "linear", "NCHW")
+_PLAIN_DOMAIN: Final = (0, 2)  # of the values of TensorRT's own examples, where no domain is stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +62,13 @@ class EngineInput:
     """One ``Input``: three shapes of one length, the same if it is static.
 
     Attributes:
-        least, optimal, greatest: One size an axis.
+        least, optimal, greatest: One size an axis; of a shape tensor, one value an element.
         name: TensorRT's; empty if it has none.
         shared: Axis → the name of its size, which other inputs may have too.
+        dtype: As it is called where it comes from, without the module: ``float16``, ``f16``; empty if none is stated.
+        layout: Likewise, of its memory format.
+        domain: Of its values; None if none is stated.
+        is_shape_tensor: Whether it holds sizes, and has none but its length.
     """
 
     least: tuple[int, ...]
@@ -45,7 +76,16 @@ class EngineInput:
     greatest: tuple[int, ...]
     name: str = ""
     shared: Mapping[int, str] = field(default_factory=dict[int, str])
+    dtype: str = ""
+    layout: str = ""
+    domain: tuple[float, float] | None = None
+    is_shape_tensor: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def rank(self) -> int:
+        """Of the tensor."""
+        return 1 if self.is_shape_tensor else len(self.least)
 
 
 def is_engine_input(value: object) -> bool:
@@ -63,7 +103,26 @@ def engine_input(value: Any) -> EngineInput:
     else:
         three = (tuple(cast("Sequence[int]", shape)),) * 3
     shared: Any = getattr(value, "shared_dims", None) or {}
-    return EngineInput(three[0], three[1], three[2], str(getattr(value, "name", None) or ""), dict(shared))
+    domain: Any = getattr(value, "tensor_domain", None)
+    return EngineInput(
+        three[0],
+        three[1],
+        three[2],
+        str(getattr(value, "name", None) or ""),
+        dict(shared),
+        _called(getattr(value, "dtype", None)) if getattr(value, "_explicit_set_dtype", True) else "",
+        _called(getattr(value, "format", None)),
+        None if domain is None else tuple(domain),
+        bool(getattr(value, "is_shape_tensor", False)),
+    )
+
+
+def _called(value: Any) -> str:
+    """Returns the name of a dtype or a memory format, of torch, of TensorRT, of numpy, without its module."""
+    if value is None:
+        return ""
+    name: Any = value.__name__ if isinstance(value, type) else getattr(value, "name", value)
+    return str(name).rpartition(".")[2]
 
 
 def read_engine_inputs(
@@ -107,7 +166,7 @@ def read_engine_inputs(
     notes += reader.notes()
     if inputs is None:
         pairs = zip(params, given, strict=False)
-        inputs = {p.name: UnknownInput() if each is None else TensorInput(len(each.least)) for p, each in pairs}
+        inputs = {p.name: UnknownInput() if each is None else TensorInput(each.rank) for p, each in pairs}
     return LegacySpec(name, params, Items("tuple", items, span=span), inputs, receiver, tuple(notes), "engine", span)
 
 
@@ -121,16 +180,41 @@ class _Reader:
         self._taken = [as_name(label) for label in shared]
         self._alike: dict[tuple[int, int, int], list[tuple[str, str]]] = {}
         self._hints: list[str] = []
+        self._untyped: list[str] = []
+        self._losses: list[Note] = []
 
     def tree(self, given: EngineInput, param: str) -> Tree:
         three = (given.least, given.optimal, given.greatest)
+        dtype = self._beside(given, param)
+        if given.is_shape_tensor:
+            message = "the ranges of a shape tensor are of its values, and no spec can say them"
+            self._losses.append(loss(message, [param], span=given.span))
+            return Items("tuple", (Pinned(len(given.least), given.span),), dtype=dtype, span=given.span)
         if len({len(shape) for shape in three}) > 1:
             self._report.error(
                 "legacy-bounds", f"the three shapes of `{given.name or param}` differ in rank", at=given.span
             )
             return Unsaid()
         dims = tuple(self._dim(given, param, axis, *sizes) for axis, sizes in enumerate(zip(*three, strict=True)))
-        return Items("tuple", dims, span=given.span)
+        return Items("tuple", dims, dtype=dtype, span=given.span)
+
+    def _beside(self, given: EngineInput, param: str) -> str | None:
+        """Returns the dtype of an input, by torch's name; what else is said beside its sizes is a loss."""
+        dtype = _DTYPES.get(given.dtype.lower()) or dtype_name(given.dtype.lower())
+        if given.dtype in _UNSET:
+            dtype = None
+            self._untyped.append(param)
+        elif dtype not in DTYPES:
+            dtype = None
+            self._losses.append(loss(f"`{given.dtype}` is no dtype that a spec can say", [param], span=given.span))
+        if given.layout and given.layout not in _PLAIN_LAYOUTS:
+            message = f"the memory format `{given.layout}` has no counterpart"
+            self._losses.append(loss(message, [param], span=given.span))
+        if given.domain not in (None, _PLAIN_DOMAIN):
+            low, high = given.domain
+            message = f"the domain of its values, [{low:g}, {high:g}), has no counterpart"
+            self._losses.append(loss(message, [param], span=given.span))
+        return dtype
 
     def _dim(self, given: EngineInput, param: str, axis: int, low: int, best: int, high: int) -> LegacyDim:
         place = f"{param}.shape[{axis}]"
@@ -154,6 +238,9 @@ class _Reader:
         return Named(name, low, high, best, given.span)
 
     def notes(self) -> Iterator[Note]:
+        yield from self._losses
+        if self._untyped:
+            yield remark("no dtype is stated: TensorRT takes float32 for it, the spec any", self._untyped)
         if self._hints:
             yield remark("the optimal size became the hint", self._hints)
         for (low, best, high), found in self._alike.items():

@@ -217,6 +217,33 @@ def test_engines_of_keywords() -> None:
     assert "build(q: Tensor[B, q_1], key: Tensor[B, key_1])" in line
 
 
+@pytest.mark.parametrize(
+    ("made", "spec", "losses"),
+    [
+        ("trt.Input((1, 64), dtype=torch.half)", "f(arg0: float16[1, 64])", 0),
+        ("trt.Input(shape=(1, 64), dtype=trt.dtype.i32)", "f(arg0: int32[1, 64])", 0),
+        ("trt.Input((4,), dtype=np.int64, format=torch.contiguous_format)", "f(arg0: int64[4])", 0),
+        ("trt.Input((4,), dtype=precision)", "f(arg0: Tensor[4])", 1),
+        ("trt.Input((4,), format=torch.channels_last, tensor_domain=(0, 1))", "f(arg0: Tensor[4])", 2),
+        ("trt.Input((4,), tensor_domain=(0.0, 2.0))", "f(arg0: Tensor[4])", 0),
+        ("trt.Input(min_shape=(1,), opt_shape=(2,), max_shape=(9,), is_shape_tensor=True)", "f(arg0: Tensor[1])", 1),
+        (
+            "trt.Input(shape=(9,), shape_ranges=[((1,), (2,), (4,))])",
+            "f(arg0: Tensor[arg0_0]) dim arg0_0 in [1, 4] hint 2",
+            0,
+        ),
+        ("trt.Input.from_tensor(torch.ones(2, 3))", "f(arg0: Tensor[2, 3])", 1),
+    ],
+)
+def test_what_inputs_of_an_engine_say(made: str, spec: str, losses: int) -> None:
+    text = (
+        f"import torch, numpy as np, torch_tensorrt as trt\ndef f(m, precision):\n    trt.compile(m, inputs=[{made}])"
+    )
+    assert told(text, net=False) == [f"torch_tensorrt.compile: {spec}"]
+    ((site,), _, _) = found(text, net=False)
+    assert [note.verdict.value for note in site.conversions[0].notes].count("loss") == losses
+
+
 def test_an_engine_of_something_unknown() -> None:
     text = "import torch_tensorrt\ndef f(m, n):\n    torch_tensorrt.compile(m, inputs=[torch_tensorrt.Input((n, 3))])"
     assert codes(text, net=False) == ["legacy-flow"]

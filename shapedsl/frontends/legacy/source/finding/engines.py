@@ -19,7 +19,7 @@ from .....diagnostics import Report
 from .....ir import AnyType, Param
 from ...naming import as_name, free
 from ...tensorrt import EngineInput, read_engine_inputs
-from ..values import Constant, Dict, Made, Sequence, Tensor, Unknown, Value
+from ..values import Constant, Dict, Imported, Made, Sequence, Tensor, Unknown, Value
 from .apis import bind
 from .example import signature_of
 from .forks import worlds
@@ -147,19 +147,57 @@ def _made(args: list[tuple[str | None, Value]], made: Made, file: File) -> Engin
         if not isinstance(tensor, Tensor) or tensor.sizes is None or None in tensor.sizes:
             return None
         sizes = tuple(size for size in tensor.sizes if size is not None)
-        return EngineInput(sizes, sizes, sizes, span=file.span(made.node))
+        written = f"{file.code(tensor.node)}.dtype"
+        return EngineInput(sizes, sizes, sizes, dtype=written, span=file.span(made.node))
     name = plain(given["name"]) if "name" in given else None
     shared = plain(given["shared_dims"]) if "shared_dims" in given else None
-    least, optimal, greatest = (
-        _shape(given.get(key, given.get("shape", positional[0] if positional else None)), key, made)
-        for key in ("min_shape", "opt_shape", "max_shape")
-    )
+    if "shape_ranges" in given:  # what `InputTensorSpec` took: it wins over `shape`
+        ranges = plain(given["shape_ranges"])
+        three = [_sizes(each, "shape_ranges", made) for each in (ranges[0] if _is_range(ranges) else (None,) * 3)]
+    else:
+        three = [
+            _shape(given.get(key, given.get("shape", positional[0] if positional else None)), key, made)
+            for key in ("min_shape", "opt_shape", "max_shape")
+        ]
     labels = cast("dict[int, str]", shared) if isinstance(shared, dict) else {}
-    return EngineInput(least, optimal, greatest, str(name or ""), labels, file.span(made.node))
+    domain = plain(given["tensor_domain"]) if "tensor_domain" in given else None
+    is_shape_tensor = "is_shape_tensor" in given and bool(plain(given["is_shape_tensor"]))
+    return EngineInput(
+        three[0],
+        three[1],
+        three[2],
+        str(name or ""),
+        labels,
+        _called(given.get("dtype"), file),
+        _called(given.get("format"), file),
+        cast("tuple[float, float] | None", None if domain is None else tuple(domain)),
+        is_shape_tensor,
+        file.span(made.node),
+    )
+
+
+def _called(value: Value | None, file: File) -> str:
+    """Returns the name of a dtype or a memory format; as it is written, where the file does not show it."""
+    match value:
+        case None | Constant(value=None):
+            return ""
+        case Imported(name=name):
+            return name.rpartition(".")[2]
+        case _:
+            return file.code(value.node)
+
+
+def _is_range(ranges: object) -> bool:
+    """Returns whether a value is a list of one range: three shapes."""
+    listed = cast("Sequence_[Sequence_[object]]", ranges) if isinstance(ranges, (list, tuple)) else ()
+    return len(listed) == 1 and isinstance(listed[0], (list, tuple)) and len(listed[0]) == 3
 
 
 def _shape(value: Value | None, key: str, made: Made) -> tuple[int, ...]:
-    shape = None if value is None else plain(value)
+    return _sizes(None if value is None else plain(value), key, made)
+
+
+def _sizes(shape: object, key: str, made: Made) -> tuple[int, ...]:
     sizes = list(cast("Sequence_[object]", shape)) if isinstance(shape, (list, tuple)) else [None]
     found = tuple([size for size in sizes if isinstance(size, int)])
     if len(found) < len(sizes):
