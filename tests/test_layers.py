@@ -21,6 +21,7 @@ BELOW: dict[str, set[str]] = {
     "normalize": {"diagnostics", "ir"},
     "runtime": {"diagnostics", "ir"},
     "targets": {"diagnostics", "ir", "runtime"},
+    "serving": {"diagnostics", "ir", "normalize", "runtime", "targets"},
     "pipeline": {"diagnostics", "ir", "frontends", "normalize", "runtime", "targets"},
     "attached": {"api"},  # on first read, which is long after both were imported
     "api": {
@@ -33,6 +34,7 @@ BELOW: dict[str, set[str]] = {
         "normalize",
         "runtime",
         "targets",
+        "serving",
         "pipeline",
     },
     "cli": {"assets", "api", "pipeline", "diagnostics"},
@@ -49,6 +51,7 @@ FACADES = {
     "dtypes",
     "import_hook",
     "pytest_plugin",
+    "strategies",
 }
 
 OWNERS: dict[str, tuple[str, ...]] = {
@@ -59,6 +62,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "libcst": ("frontends/stubs", "frontends/legacy/"),
     "jaxtyping": (),
     "numpy": (),
+    "hypothesis": ("strategies.py",),
     "z3": ("normalize/decide/smt.py",),
 }
 
