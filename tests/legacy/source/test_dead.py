@@ -83,7 +83,12 @@ BODIES = {
         "class A:\n    sizes = Dim('b')\n    spec = {0: sizes}\nspec = A.spec\n",
         "class A:\n    sizes = Dim('b')\n    spec = {0: sizes}\n",
     ),
-    "deleted": ("spec = {}\ndel spec\n", "spec = {}\ndel spec\n"),
+    "deleted": ("spec = {}\ndel spec\n", ""),
+    "deleted with others": (
+        "spec = {}\nother = ask()\ndel spec, other\n",
+        "spec = {}\nother = ask()\ndel spec, other\n",
+    ),
+    "an entry that is deleted": ("spec = {'x': None, 'y': None}\ndel spec['y']\n", ""),
     "on one line": ("a = 1; spec = {}; c = 2\n", "a = 1; c = 2\n"),
     "a comment": ("spec = {}  # by input\n", "# by input\n"),
 }

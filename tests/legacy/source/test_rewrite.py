@@ -440,6 +440,7 @@ CASES = {
         export(One(), (x,), dynamic_shapes=shapes)
         """,
         """
+        # no bound
         n = ShapeVar(
             "n",  # the name
             min=3,  # at least

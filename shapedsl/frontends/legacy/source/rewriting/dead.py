@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from .scopes import Scopes, scopes_of
@@ -73,6 +73,8 @@ def kept_words(plan: Plan, scopes: Scopes) -> frozenset[str]:
 
 def sweep(plan: Plan) -> None:
     """Deletes from ``plan`` what it leaves without a use."""
+    import libcst as cst
+
     scopes = scopes_of(plan.tree)
     if scopes.is_reflective:
         return
@@ -85,6 +87,7 @@ def sweep(plan: Plan) -> None:
             node
             for node in going
             if not is_whole(node, scopes, going, plan.deleted)
+            or (isinstance(node, cst.Del) and not all(_is_unbound(scopes, key, going) for key in steps.names[node]))
             or any(key[1] in words or not all(map(gone.holds, steps.uses(key))) for key in steps.names[node])
         ]
         if not staying:
@@ -94,6 +97,14 @@ def sweep(plan: Plan) -> None:
     for node in going:
         if not any(outer in going for outer in scopes.above(node)):
             plan.delete(node)
+
+
+def _is_unbound(scopes: Scopes, key: Key, going: Container[cst.CSTNode]) -> bool:
+    """Returns whether all that binds a name goes."""
+    return all(
+        binding.node in going or any(outer in going for outer in scopes.above(binding.node))
+        for binding in scopes.bindings.get(key, ())
+    )
 
 
 def _candidates(plan: Plan, scopes: Scopes, steps: Steps) -> dict[cst.CSTNode, None]:

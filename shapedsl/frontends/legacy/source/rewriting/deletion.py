@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
+from .comments import comments_in, is_pragma
 from .scopes import scopes_of
 
 if TYPE_CHECKING:
@@ -40,10 +40,6 @@ _SEMICOLON: Final = re.compile(r"(?:[ \t\f]|\\\r?\n)*;[ \t\f]*")
 _COMMENT: Final = re.compile(r"[ \t\f]*(#[^\r\n]*)?")
 _LINE_END: Final = re.compile(r"\r\n?|\n|\Z")
 _BLANK: Final = re.compile(r"[ \t\f]*(?:\r\n?|\n)")
-# Comments that speak to a tool about the code of their line, and mean nothing without it.
-_PRAGMA: Final = re.compile(
-    r"#\s*(?:noqa|type:|pyright:|mypy:|pylint:|pragma:|fmt:|isort:|ruff:|nosec|pyre-)", re.IGNORECASE
-)
 
 
 def edits_of(plan: Plan) -> list[Cut]:
@@ -163,21 +159,6 @@ def _blank_lines(text: str, begin: int, end: int) -> int:
     return end
 
 
-def comments_in(text: str, start: int, end: int) -> list[str]:
-    """Returns the comments of a stretch of text that are worth keeping."""
-    import io
-    import tokenize
-
-    stretch = text[start:end]
-    if "#" not in stretch:
-        return []
-    found: list[str] = []
-    tokens = tokenize.generate_tokens(io.StringIO(stretch).readline)
-    with suppress(tokenize.TokenError, IndentationError, SyntaxError):  # the rest of it is indented less
-        found.extend(token.string.rstrip() for token in tokens if token.type == tokenize.COMMENT)
-    return [comment for comment in found if not _PRAGMA.match(comment)]
-
-
 # ---------------------------------------------------------------------- statements of one line
 
 
@@ -229,7 +210,7 @@ def _commas(tree: Tree, items: Sequence[cst.CSTNode], gone: dict[cst.CSTNode, No
         ends_line = _LINE_END.match(text, after) is not None
         if begins_line and ends_line:  # a line of its own
             comment = tail[1] if tail is not None else None
-            kept = "" if comment is None or _PRAGMA.match(comment) else f"{margin}{comment}{_newline(text)}"
+            kept = "" if comment is None or is_pragma(comment) else f"{margin}{comment}{_newline(text)}"
             yield start - len(margin), line_end(text, after), kept
         elif index + 1 < len(items) and not ends_line:
             yield start, tree.extent(items[index + 1])[0], ""
@@ -255,4 +236,4 @@ def _last_comma(text: str, end: int) -> re.Match[str] | None:
     return _COMMA.match(text, end)
 
 
-__all__ = ["Cut", "comments_in", "edits_of", "line_end", "margin_of"]
+__all__ = ["Cut", "edits_of", "line_end", "margin_of"]

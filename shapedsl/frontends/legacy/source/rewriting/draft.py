@@ -5,6 +5,7 @@ Several sites may edit one node (a Dim they share): then they must want the same
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -112,17 +113,18 @@ class Draft:
         if key in self.file.names:
             return self.file.names[key]
         if key not in self._lines:
-            name = self.file.plan.fresh(wish)
+            name = self.file.plan.fresh_above(statement, wish)
             self._lines[key] = name, f"{name} = {text}"
         return self._lines[key][0]
 
-    def mark(self) -> tuple[object, ...]:
-        """Returns what `reset` needs to forget what is done from here on."""
-        return dict(self.done), set(self.covered), dict(self.obsolete), dict(self._lines)
+    def mark(self) -> Callable[[], None]:
+        """Returns what forgets all that is done from here on."""
+        done, covered, obsolete, lines = dict(self.done), set(self.covered), dict(self.obsolete), dict(self._lines)
 
-    def reset(self, mark: tuple[object, ...]) -> None:
-        """Forgets what was done since `mark`."""
-        self.done, self.covered, self.obsolete, self._lines = mark  # type: ignore[assignment]
+        def reset() -> None:
+            self.done, self.covered, self.obsolete, self._lines = done, covered, obsolete, lines
+
+        return reset
 
     def text(self, node: cst.CSTNode) -> str:
         """Returns what an expression becomes by this draft, with the parentheses around it."""

@@ -213,11 +213,11 @@ class Edits:
     def _either(self, part: Part, edit: Callable[[], None], anew: Callable[[], str]) -> None:
         """Edits a display in place, or else writes it anew where it is used."""
         self.draft.covered.add(part.expression)
-        mark = self.draft.mark()
+        reset = self.draft.mark()
         try:
             edit()
         except ImpossibleError:
-            self.draft.reset(mark)
+            reset()
             self.draft.obsolete[part.value.node] = None
             self._swap(part, anew())
 

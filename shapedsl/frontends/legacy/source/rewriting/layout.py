@@ -15,7 +15,8 @@ After::
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 from .displays import Brackets, Part
 from .draft import Draft, Stretch
@@ -24,6 +25,9 @@ from .texts import WIDE
 
 if TYPE_CHECKING:
     import libcst as cst
+
+# A string, a comment, a bracket or a comma.
+_TOKEN: Final = re.compile(r"""\"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#.*|[()\[\]{},]""")
 
 
 def is_long(draft: Draft, node: cst.CSTNode) -> bool:
@@ -71,6 +75,54 @@ def broken(plan: Plan, items: list[Part], around: Brackets, stretches: list[Stre
     return [*found, (at, closing[0], ","), (*closing, tail)]
 
 
+def folded(plan: Plan, text: str) -> str:
+    """Returns a converted file with the specs that are too long for their lines broken at their items.
+
+    Args:
+        plan: Of the file.
+        text: What it becomes. Lines that it had already stay as they are.
+    """
+    names = "|".join(re.escape(name) for name in plan.needed.values())
+    lines = text.splitlines(keepends=True)
+    if not names or all(len(line) <= WIDE for line in lines):
+        return text
+    known = set(plan.tree.source.text.splitlines(keepends=True))
+    call = re.compile(rf"(?<![\w.])(?:{names})\([\[{{]")
+    step = plan.tree.module.default_indent
+    made: list[str] = []
+    while lines:
+        line = lines.pop(0)
+        parts = None if len(line.rstrip()) <= WIDE or line in known else _fold(line, call, step, plan.newline)
+        if parts is None:
+            made.append(line)
+        else:
+            lines[:0] = parts
+    return "".join(made)
+
+
+def _fold(line: str, call: re.Pattern[str], step: str, newline: str) -> list[str] | None:
+    """Returns a line with the items of the first call in it on lines of their own; None if it has none to break."""
+    for found in call.finditer(line):
+        depth, at, starts = 1, found.end(), [found.end()]
+        for token in _TOKEN.finditer(line, found.end()):
+            at = token.start()
+            if token[0][0] == "#":
+                return None
+            depth += (token[0] in "([{") - (token[0] in ")]}")
+            if not depth:
+                break
+            if depth == 1 and token[0] == ",":
+                starts.append(token.end())
+        items = [line[low:high].strip(" ,") for low, high in pairwise([*starts, at])]
+        items = [item for item in items if item]
+        if depth or "TensorSpec" in found[0] or not items:
+            continue
+        margin = _margin(line)
+        rows = [f"{margin}{step}{item},{newline}" for item in items]
+        return [f"{line[: found.end()]}{newline}", *rows, f"{margin}{line[at:]}"]
+    return None
+
+
 def remark(plan: Plan, node: cst.CSTNode) -> str:
     """Returns the comment behind an element, on its line."""
     found = re.compile(r"[ \t]*,?[ \t]*(#[^\r\n]*)").match(plan.tree.source.text, plan.outer(node)[1])
@@ -99,4 +151,4 @@ def _margin(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-__all__ = ["broken", "in_lines", "is_long", "line_before", "remark"]
+__all__ = ["broken", "folded", "in_lines", "is_long", "line_before", "remark"]

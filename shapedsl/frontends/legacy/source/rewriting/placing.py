@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from .branches import Branches
 from .deletion import line_end, margin_of
 from .imported import Given, module_of
 from .scopes import Scopes
@@ -38,11 +39,22 @@ def insert(
         missing: Qualified name → the name that it is used by.
     """
     anchors = _anchors(plan, scopes, given, lost)
+    branches = Branches(plan.tree, scopes)
+    uses = {
+        qualified: [at for at, text in plan.additions() if re.search(rf"(?<![\w.]){re.escape(local)}\b", text)]
+        for qualified, local in missing.items()
+    }
+    # What one name cannot be imported in, since code behind it needs it whichever branch ran, none is.
+    passed = {
+        each.statement
+        for places in uses.values()
+        for at in places
+        if (each := _nearest(anchors, at)) is not None and not branches.serves(each.statement, at)
+    }
+    anchors = [each for each in anchors if each.statement not in passed]
     wanted: dict[cst.CSTNode | None, dict[str, str]] = {}
-    additions = plan.additions()
     for qualified, local in missing.items():
-        word = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
-        chosen = {_nearest(anchors, at) for at, text in additions if word.search(text)}
+        chosen = {_nearest(anchors, at) for at in uses[qualified]}
         top = {each for each in chosen if each is None or each.function is None}
         first = min((each for each in top if each is not None), key=lambda each: each.start, default=None)
         if None in chosen and first is None:
@@ -156,7 +168,7 @@ def _place(plan: Plan, run: Sequence[cst.CSTNode], module: str, text: str) -> No
         start = plan.tree.extent(body[0])[0] if body else 0
         plan.edit(start, start, text.replace("\n", plan.newline) + plan.newline)
         return
-    later = next((each for each in run if _sort_key(each) > module), None)
+    later = next((each for each in _peers(run, text) if _sort_key(each) > module), None)
     beside = later if later is not None else run[-1]
     if isinstance(beside, cst.SimpleStatementLine) and all(each in plan.deleted for each in beside.body):
         plan.insert_before(beside.body[0], lines)  # takes its place
@@ -172,6 +184,15 @@ def _place(plan: Plan, run: Sequence[cst.CSTNode], module: str, text: str) -> No
     if at and source[at - 1] not in "\r\n":  # the file's last line has no end
         written = plan.newline + written.removesuffix(plan.newline)
     plan.edit(at, at, written)
+
+
+def _peers(run: Sequence[cst.CSTNode], text: str) -> Sequence[cst.CSTNode]:
+    """Returns the lines that an import is sorted among: a ``from`` behind plain imports, if these come first."""
+    import libcst as cst
+
+    is_plain = [isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Import) for line in run]
+    first = is_plain.index(False) if False in is_plain else len(run)
+    return run if text.startswith("import ") or any(is_plain[first:]) else run[first:]
 
 
 def _is_import(line: cst.CSTNode) -> bool:
@@ -199,7 +220,7 @@ def _run(scopes: Scopes, anchor: cst.CSTNode) -> list[cst.CSTNode]:
     if line is None or not isinstance(block, (cst.Module, cst.IndentedBlock)):
         return [line if line is not None else anchor]
     body = list(block.body)
-    first = last = body.index(line)  # type: ignore[arg-type]
+    first = last = next(at for at, each in enumerate(body) if each is line)
     while first > 0 and _is_torch(body[first - 1]) and not getattr(body[first], "leading_lines", ()):
         first -= 1
     while last + 1 < len(body) and _is_torch(body[last + 1]) and not getattr(body[last + 1], "leading_lines", ()):

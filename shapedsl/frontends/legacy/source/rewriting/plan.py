@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Final
@@ -68,6 +68,7 @@ class Plan:
         self._imported = dict(imported or {})
         self._edits: list[Edit] = []
         self._before: dict[cst.CSTNode, list[str]] = {}
+        self._fresh: list[tuple[str, str, tuple[int, int]]] = []  # a made name, the wish for it, where it is seen
         self._count = 0
 
     # ------------------------------------------------------------------------------------- names
@@ -84,6 +85,56 @@ class Plan:
             made = f"{wish}_{count}"
         self._words.add(made)
         return made
+
+    def fresh_above(self, statement: cst.CSTNode, wish: str) -> str:
+        """Returns a fresh name for what a line above ``statement`` defines; `settle_names` may find a nicer one."""
+        import libcst as cst
+
+        function = next(
+            (each for each in scopes_of(self.tree).above(statement) if isinstance(each, cst.FunctionDef)), None
+        )
+        seen = (0, len(self.tree.source.text)) if function is None else self.tree.extent(function)
+        made = self.fresh(wish)
+        self._fresh.append((made, wish, seen))
+        return made
+
+    def settle_names(self) -> None:
+        """Gives fresh names without need for their numbers the wished ones: of what goes, or is elsewhere."""
+        scopes = scopes_of(self.tree)
+        if scopes.is_reflective or all(made == wish for made, wish, _ in self._fresh):
+            return
+        from .texts import renamed
+
+        used = self._staying()
+        given = [(name.partition(".")[0], (0, len(self.tree.source.text))) for name in self.needed.values()]
+        names: dict[str, str] = {}
+        for made, wish, seen in self._fresh:
+            name, count = wish, 1
+            while (
+                iskeyword(name)
+                or any(low < seen[1] and seen[0] < high for low, high in used.get(name, []))
+                or any(name == other and low < seen[1] and seen[0] < high for other, (low, high) in given)
+            ):
+                count += 1
+                name = f"{wish}_{count}"
+            given.append((name, seen))
+            names[made] = name
+        self._edits = [replace(each, text=renamed(each.text, names)) for each in self._edits]
+        for lines in self._before.values():
+            lines[:] = [renamed(line, names) for line in lines]
+
+    def _staying(self) -> dict[str, list[tuple[int, int]]]:
+        """Returns where each name of the file's text stays."""
+        import libcst as cst
+
+        from .dead import Stretches, gone_spans
+
+        gone = Stretches(gone_spans(self))
+        found: dict[str, list[tuple[int, int]]] = {}
+        for node in scopes_of(self.tree).nodes:
+            if isinstance(node, cst.Name) and not gone.holds(self.tree.extent(node)):
+                found.setdefault(node.value, []).append(self.tree.extent(node))
+        return found
 
     def need(self, name: str, module: str = TORCH_SPECS) -> str:
         """Returns how the file writes a name of ``module``, which is imported if it is not yet: ``ShapeVar``."""

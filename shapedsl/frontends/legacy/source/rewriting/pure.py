@@ -24,6 +24,9 @@ _MAKERS: Final = _words(
     "Dim _Dim dims ShapesCollection AdditionalInputs ShapeVar IntVar TensorSpec ShapesSpec ParamsSpec DictSpec SeqSpec"
     " ObjectSpec AUTO DYNAMIC STATIC OrderedDict defaultdict chain product repeat islice"
 )
+# What makes example inputs. A number that is drawn is missed by whoever seeded the generator, and by nobody else.
+_INPUTS: Final = _words("zeros ones empty full arange eye linspace tensor as_tensor zeros_like ones_like Size")
+_DRAWN: Final = _words("rand randn randint randperm rand_like randn_like randint_like")
 # Methods of plain values that change nothing, and those that change only what they are called on.
 READING: Final = _words("items keys values get copy format join upper lower strip replace split count index")
 CHANGING: Final = _words("update setdefault append extend insert add")
@@ -65,6 +68,8 @@ def _is_known(call: cst.Call, scopes: Scopes) -> bool:
     for found in names:
         module, _, name = found.name.rpartition(".")
         known = _BUILTINS if module == "builtins" else _MAKERS if module.startswith(_MODULES) else ()
+        if module == "torch":
+            known = _INPUTS if scopes.is_seeded else _INPUTS | _DRAWN
         if name not in known:
             return False
     return bool(names)

@@ -33,7 +33,7 @@ from .draft import Draft, File, ImpossibleError
 from .edits import Edits
 from .flow import Flow
 from .imports import known, settle
-from .layout import line_before
+from .layout import folded, line_before
 from .places import Places
 from .plan import Plan
 from .scopes import scopes_of
@@ -79,9 +79,10 @@ def rewrite(tree: Tree, sites: Several[Site], style: Literal["torch", "shapedsl"
 
 
 def _finished(plan: Plan, sites: Several[Site], report: Report) -> str | None:
+    plan.settle_names()
     settle(plan)
     source = plan.tree.source
-    text = plan.apply()
+    text = folded(plan, plan.apply())
     if not is_python(Source(source.name, text), Report()):
         for site in sites:
             _keep(plan.tree, site, UnsayableError("the result would be no Python"), report)

@@ -168,6 +168,13 @@ class Scopes:
         return any(self._is_reflection(access.node) for scope in self.all for access in scope.accesses)
 
     @cached_property
+    def is_seeded(self) -> bool:
+        """Whether the file seeds a generator of random numbers, so that each number that is drawn counts."""
+        import libcst as cst
+
+        return any(isinstance(node, cst.Name) and "seed" in node.value.lower() for node in self.nodes)
+
+    @cached_property
     def spelled(self) -> frozenset[str] | None:
         """The attributes that are read by their names as text, as ``getattr(x, "b")`` does; None if any may be."""
         import libcst as cst

@@ -27,7 +27,8 @@ from .....ir.dims import Ellipsis, Variadic
 from .....ir.walk import subtypes, tensor_dims
 from .....ir.write import write_signature
 from ..sites import Site
-from .deletion import comments_in, margin_of
+from .comments import comments_in
+from .deletion import margin_of
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -117,7 +117,11 @@ class Steps:
     # --------------------------------------------------------------------------------- changes
 
     def _changed(self, read: Read) -> None:
-        """Notes the statement that changes what a name holds, if that is all it does."""
+        """Notes the statement that changes what a name holds, or unbinds it, if that is all it does."""
+        forgets = _del_of(read.node, self._scopes)
+        if forgets is not None:
+            self._note(forgets, read.key)
+            return
         statement, is_deep = self._step(read.node)
         if statement is None or not self._may_go(statement):
             return
@@ -187,7 +191,7 @@ class Steps:
         return False
 
     def _step(self, node: cst.CSTNode) -> tuple[Any, bool]:
-        """Returns the statement ``node[…] = …``, ``node.update(…)`` or ``node |= …``, and whether it changes a part."""
+        """Returns the statement ``node[…] = …``, ``del node[…]``, ``node.update(…)``, and whether it changes a part."""
         import libcst as cst
 
         below = node
@@ -196,6 +200,8 @@ class Steps:
             is_on_it = getattr(each, "value", getattr(each, "func", None)) is below
             is_method = isinstance(below, cst.Attribute) and below.attr.value in CHANGING
             if isinstance(each, cst.Assign) and isinstance(below, cst.AssignTarget):
+                return each, links > 1
+            if isinstance(each, cst.Del) and isinstance(below, cst.Subscript):
                 return each, links > 1
             if isinstance(each, cst.AugAssign) and each.target is below:
                 return each, links > 0
@@ -236,6 +242,8 @@ class Steps:
             )
         if isinstance(statement, cst.Expr):
             return self._pure(statement.value)
+        if isinstance(statement, cst.Del):
+            return _is_place(statement.target) and self._pure(statement.target)
         if isinstance(statement, cst.For):
             plain = _is_place(statement.target) and statement.asynchronous is None
             return plain and self._pure(statement.iter, statement.target)
@@ -245,6 +253,21 @@ class Steps:
 
     def _pure(self, *nodes: cst.CSTNode) -> bool:
         return all(is_pure(node, self._scopes) for node in nodes)
+
+
+def _del_of(name: cst.CSTNode, scopes: Scopes) -> cst.Del | None:
+    """Returns the ``del a, b`` that unbinds a name, if it does nothing else than unbind names."""
+    import libcst as cst
+
+    above = scopes.parent(name)
+    if isinstance(above, cst.Element):
+        above = scopes.parent(above)
+        if not isinstance(above, (cst.Tuple, cst.List)) or not all(
+            isinstance(each.value, cst.Name) for each in above.elements
+        ):
+            return None
+        above = scopes.parent(above)
+    return above if isinstance(above, cst.Del) else None
 
 
 def _is_place(target: cst.CSTNode) -> bool:

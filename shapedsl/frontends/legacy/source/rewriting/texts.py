@@ -11,8 +11,10 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from .....ir import (
     AnyType,
@@ -40,6 +42,10 @@ from .....ir.walk import free_vars, substitute, substitute_size
 from .....ir.write_sizes import write_dim, write_predicate
 from .variables import Needed, Table
 
+# A string, as one of these texts is written; a name.
+_WORD: Final = re.compile(
+    r"""\"{3}(?:[^\\]|\\.)*?\"{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\W\d]\w*""", re.DOTALL
+)
 WIDE = 100  # a line that is longer is broken at its commas
 
 
@@ -176,6 +182,15 @@ class Texts:
         return f"{newline}{indent}".join(rows)
 
 
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """Returns a piece of Python with other names in it; what its strings say stays."""
+
+    def one(found: re.Match[str]) -> str:
+        return names.get(found[0], found[0])
+
+    return _WORD.sub(one, text)
+
+
 def options(variable: Needed) -> list[str]:
     """Returns the keyword arguments of a variable."""
     found: list[str] = []
@@ -227,4 +242,4 @@ def _size(dim: Dim) -> Size:
     return dim  # type: ignore[return-value]  # an ellipsis and an anonymous dim were refused before
 
 
-__all__ = ["WIDE", "Texts", "UnsayableError", "is_static", "key_of", "options", "ranked"]
+__all__ = ["WIDE", "Texts", "UnsayableError", "is_static", "key_of", "options", "ranked", "renamed"]
