@@ -58,9 +58,10 @@ def read(
     """
     target = target_of(fn, example)
     reader = Reader(torch)
-    read_other = other(shapes, input_names)
+    given = Given(shapes, target, example, reader, input_names)
+    read_other = other(given)
     if read_other is not None:
-        return read_other(Given(shapes, target, example, reader, input_names), report)
+        return read_other(given, report)
     collected = is_a(shapes, "ShapesCollection") or is_a(shapes, "AdditionalInputs")
     if collected:
         shapes = _expanded(shapes, target, example, report)

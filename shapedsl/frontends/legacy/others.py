@@ -71,15 +71,16 @@ class Given:
         return {name: self.reader.input(value) for name, value in bound.items()}
 
 
-def other(shapes: Any, input_names: Sequence[str] | None) -> Other | None:
-    """Returns what reads ``shapes`` if it is of another tool; None for a spec of dims."""
+def other(given: Given) -> Other | None:
+    """Returns what reads a spec if it is of another tool; None for a spec of dims."""
+    shapes = given.shapes
     if is_dump(shapes):
         return _dump
     if is_engine_input(shapes) or any(map(is_engine_input, _values(shapes))):
         return _engine
-    if input_names is not None or _is_labeled(shapes):
+    if given.input_names is not None or _is_labeled(shapes):
         return _axes
-    return None
+    return _axes if _has_axes(shapes) and _are_no_sizes(shapes, given.inputs or {}) else None
 
 
 def _values(shapes: Any) -> list[Any]:
@@ -95,6 +96,25 @@ def _is_labeled(shapes: Any) -> bool:
     return any(
         isinstance(label, str) for said in _values(shapes) if isinstance(said, Mapping) for label in _values(said)
     )
+
+
+def _are_no_sizes(shapes: Mapping[str, Any], inputs: Mapping[str, Input]) -> bool:
+    """Whether each name has a list of axes of its input in the example, and one of them cannot be its sizes.
+
+    ``{"x": [0, 1]}`` is two axes of a tensor of (4, 3), and torch refuses sizes that are not the example's.
+    """
+    wrong = False
+    for name, said in shapes.items():
+        given = inputs.get(name)
+        if not said:
+            continue
+        if not isinstance(said, (list, tuple)) or not isinstance(given, TensorInput) or given.rank is None:
+            return False
+        axes = cast("Sequence[int]", said)
+        if len(set(axes)) != len(axes) or not all(-given.rank <= axis < given.rank for axis in axes):
+            return False
+        wrong = wrong or len(axes) != given.rank or (given.sizes is not None and tuple(axes) != given.sizes)
+    return wrong
 
 
 def _has_axes(shapes: Any) -> bool:

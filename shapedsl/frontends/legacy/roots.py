@@ -147,6 +147,8 @@ class Root:
             at=first.span,
             label=f"in {interval(*bounds(first.low, first.high))}",
             also=[(each.root.span, "and here") for each in self.slots if each.root.span not in (None, first.span)],
+            note="torch refuses this range" if len(ranges) == 1 else "torch.export finds no size for it",
+            help=f"give `{self.name}` a `max=` that is at least its `min=`",
         )
 
     # --------------------------------------------------------------------------------------- notes

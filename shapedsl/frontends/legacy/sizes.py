@@ -104,7 +104,13 @@ class Sizes:
                 self._notes.append(remark(message, [place.text], span=hint.span))
             return None
         if high is not None and high < low:
-            self._report.error("legacy-bounds", f"no size is in {interval(low, high)}", at=hint.span)
+            self._report.error(
+                "legacy-bounds",
+                f"no size is in {interval(low, high)}",
+                at=hint.span,
+                note="torch refuses this range",
+                help="give a `max=` that is at least the `min=`",
+            )
         name = free(as_name(place.stem), self._taken)
         self._taken.add(name)
         kind = VariableKind.DIM if is_size else VariableKind.INT

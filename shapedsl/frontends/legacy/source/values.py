@@ -228,11 +228,13 @@ class Unknown:
         reason: A clause: "`b` is a parameter", "`make_dims` is defined elsewhere".
         node: Where that shows.
         code: Of the diagnostic, if a spec needs it.
+        cure: What to do where the program itself is wrong; empty where it is only reading that does not tell.
     """
 
     reason: str
     node: cst.CSTNode
     code: str = "legacy-flow"
+    cure: str = ""
 
 
 Value: TypeAlias = (

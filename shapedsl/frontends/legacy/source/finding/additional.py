@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from ...model import Entries, Hint, Hinted, Items, Tree, Unsaid
 from ..values import Constant, Dict, Made, Sequence, Tensor, Unknown, Value
 from .example import Example, example_of, signature_of
-from .refused import LIVE, refuse
+from .refused import LIVE, not_known, refuse
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -74,7 +74,7 @@ def inferred(made: Made, target: Value | None, example: Example, node: cst.Call,
         if name != _ADDED:
             continue
         if isinstance(value, Unknown):
-            raise refuse(value.reason, value.node, value.code)
+            raise not_known(value)
         given = value.items if isinstance(value, Sequence) else []
         more = example_of(given[0] if given else None, given[1] if len(given) > 1 else None, example.known)
         if more.positional is None or more.named is None:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ...model import Entries, Hint, Hinted, Items, LegacySpec, ObjectInput, Tree, Unsaid
+from ...notes import remark
 from ..values import Callable, Collection, Constant, Dict, Fork, Made, Member, Sequence, Unknown, Value
 from .additional import inferred, is_additional
 from .apis import ONNX, Api, Bound, bind
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ....stubs.tree import Tree as File
+    from ...verdict import Note
     from ..observe import Argument, Frame
 
 # What puts a spec into a dict of arguments.
@@ -75,10 +77,11 @@ def export_use(file: File, node: cst.Call, name: str, api: Api, args: Sequence_[
     try:
         if choices is None:
             raise refuse("too many branches lead to it", node, label="one spec for each choice of branches")
-        _drop_flag(use, bound, file)
+        dropped = _drop_flag(use, bound, file)
         for world in choices:
             if _is_said(world):
-                use.specs.append(_read(file, use, bound, keyword, world, example))
+                spec = _read(file, use, bound, keyword, world, example)
+                use.specs.append(replace(spec, notes=(*spec.notes, *dropped)))
                 use.worlds.append(world)
     except RefusedError as error:
         use.reasons.append(error.reason)
@@ -164,20 +167,25 @@ def _example(api: Api, bound: Bound, known: Function[[Value], Value]) -> Example
     return example_of(args, kwargs, known)
 
 
-def _drop_flag(use: Use, bound: Bound, file: File) -> None:
-    """Adds the flag that a ShapesSpec does not go with to what is deleted."""
+def _drop_flag(use: Use, bound: Bound, file: File) -> tuple[Note, ...]:
+    """Adds the flag that a ShapesSpec does not go with to what is deleted, and returns what to tell of that."""
     flag = bound.nodes.get(_FLAG)
     if flag is None:
-        return
+        return ()
     if not flag.star:
         use.stale.append(flag)
-    elif bound.flag(_FLAG, default=None) is not False:
+        if bound.flag(_FLAG, default=None) is False:
+            return ()
+        message = f"`{_FLAG}` does not go with a ShapesSpec, which always has run-time asserts"
+        return (remark(message, span=file.span(flag)),)
+    if bound.flag(_FLAG, default=None) is not False:
         raise refuse(
             f"`{_FLAG}` comes with `{file.code(flag)}`, and does not go with a ShapesSpec",
             flag,
             label="holds the flag",
             help="drop the flag: a ShapesSpec always has run-time asserts",
         )
+    return ()
 
 
 def _tree(file: File, use: Use, keyword: str, world: Value, example: Example) -> Tree:

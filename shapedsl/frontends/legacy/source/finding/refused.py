@@ -72,6 +72,8 @@ def refuse(text: str, node: cst.CSTNode, code: str = "legacy-flow", label: str =
 
 def not_known(value: Unknown) -> RefusedError:
     """Returns the exception for a spec that needs what source does not tell."""
+    if value.cure:
+        return refuse(value.reason, value.node, value.code, "torch refuses this", value.cure)
     return refuse(value.reason, value.node, value.code)
 
 
