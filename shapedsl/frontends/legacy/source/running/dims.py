@@ -21,24 +21,24 @@ def call_dim(node: cst.Call, given: list[Value], named: dict[str, Value]) -> Val
     if "name" in named and not given:
         given = [named.pop("name")]
     if len(given) != 1 or named.keys() - {"min", "max"}:
-        return Unknown("torch takes no such arguments of `Dim`", node)
+        return Unknown("torch takes no such arguments of `Dim`", node, cure="`Dim` takes a name, `min=` and `max=`")
     return _dim(node, given[0], named)
 
 
 def call_dims(node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value:
     """Returns what ``dims("a", "b", min=…, max=…)`` makes."""
     if named.keys() - {"min", "max"}:
-        return Unknown("torch takes no such arguments of `dims`", node)
+        return Unknown("torch takes no such arguments of `dims`", node, cure="`dims` takes names, `min=` and `max=`")
     return Sequence("tuple", [_dim(node, each, named) for each in given], node)
 
 
 def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
     if not isinstance(name, Constant):
         if isinstance(name, Unknown):
-            return Unknown(name.reason, name.node, name.code)
+            return name
         return Unknown("the name of this dim may be one of several", node)
     if not isinstance(name.value, str) or not name.value.isidentifier():
-        return Unknown("the name of a dim must be an identifier", node, "legacy-names")
+        return Unknown("the name of a dim must be an identifier", node, "legacy-names", "give it a Python identifier")
     bounds = _bounds(node, [], named)
     if isinstance(bounds, Unknown):
         return bounds
@@ -48,7 +48,7 @@ def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
 def call_hint(node: cst.Call, hint: HintValue, given: list[Value], named: dict[str, Value]) -> Value:
     """Returns what ``Dim.AUTO(min=…, max=…)`` makes."""
     if not hint.is_factory or len(given) > 2 or named.keys() - {"min", "max"}:
-        return Unknown("torch takes no such arguments of a hint", node)
+        return Unknown("torch takes no such arguments of a hint", node, cure="a hint takes `min=` and `max=`")
     bounds = _bounds(node, given, named)
     if isinstance(bounds, Unknown):
         return bounds
@@ -65,7 +65,7 @@ def _bounds(node: cst.Call, given: list[Value], named: dict[str, Value]) -> tupl
             continue
         if not isinstance(value, Constant):
             if isinstance(value, Unknown):
-                return Unknown(value.reason, value.node, value.code)
+                return value
             return Unknown("this bound may be one of several", node)
         number = value.value
         if isinstance(number, float) and number.is_integer():
@@ -75,7 +75,7 @@ def _bounds(node: cst.Call, given: list[Value], named: dict[str, Value]) -> tupl
         elif _is_int(number):
             bounds.append(int(number))  # type: ignore[call-overload]
         else:
-            return Unknown(f"`{name}` is no int", node, "legacy-bounds")
+            return Unknown(f"`{name}` is no int", node, "legacy-bounds", "a bound is an int or None")
     return bounds[0], bounds[1]
 
 
