@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING
 
 from ...stubs.room import with_room
 from .observe import Argument, Frame, Observer
-from .running.machine import Activation, Machine
+from .running.activations import Activation
+from .running.machine import Machine
 from .running.statements import execute
+from .running.unseen import run_made
 
 if TYPE_CHECKING:
     from ...stubs.tree import Tree
@@ -43,7 +45,7 @@ def _run(machine: Machine) -> None:
     machine.stack.append(activation)
     execute(machine, machine.tree.module)
     machine.live = True  # whatever ended the module, functions were defined in it
-    machine.run_made(activation)
+    run_made(machine, activation)
 
 
 __all__ = ["Argument", "Frame", "Observer", "interpret"]

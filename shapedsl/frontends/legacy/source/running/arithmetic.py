@@ -19,7 +19,9 @@ from ..values import (
     Tensor,
     Unknown,
 )
-from .heap import MOST_OPTIONS, UNBOUND, Box, because
+from .heap import UNBOUND, Box, because
+from .joining import MOST_OPTIONS
+from .keys import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -98,7 +100,7 @@ def _binary(machine: Machine, node: cst.CSTNode, kind: str, left: Value, right: 
     for value in (left, right):
         if isinstance(value, Unknown):
             machine.escape([left, right], node)
-            return Unknown(value.reason, value.node, value.code)
+            return value
     if any(isinstance(each, Callable) and each.kind == "object" for each in (left, right)):
         machine.unknown_call([left, right], node)  # its own operators
     machine.escape([left, right], node)
@@ -131,7 +133,7 @@ def _derived(node: cst.CSTNode, kind: str, left: Value, right: Value) -> Value:
         return replace(dim, offset=dim.offset - number, node=node)
     if kind == "Multiply" and number > 0:
         return replace(dim, factor=dim.factor * number, offset=dim.offset * number, node=node)
-    return Unknown("torch computes no such dim", node)
+    return Unknown("torch computes no such dim", node, cure="torch adds, subtracts and multiplies by ints above 0 only")
 
 
 def _constant(node: cst.CSTNode, kind: str, left: Any, right: Any) -> Value:
@@ -252,8 +254,6 @@ def _is_many(value: object) -> bool:
 
 
 def _in(machine: Machine, item: Value, container: Value) -> bool | None:
-    from .expressions import key_of
-
     content = machine.content(container)
     key = key_of(item)
     if isinstance(item, Constant) and isinstance(container, Constant):

@@ -22,6 +22,7 @@ from ..values import (
 )
 from .classes import attribute
 from .heap import Box, copied, within
+from .keys import key_of
 from .library import CONSTANTS, canonical
 from .methods import METHODS
 from .tensors import TENSOR_METHODS, tensor_attribute, tensor_item
@@ -63,7 +64,7 @@ def attribute_of(machine: Machine, node: cst.CSTNode, value: Value, name: str) -
     if isinstance(value, Box):
         machine.escape([value], node, reason=f"the use of `.{name}` is not followed")
     if isinstance(value, Unknown):
-        return Unknown(value.reason, value.node, value.code)
+        return value
     machine.state.blur([value])
     return _no(name, node)
 
@@ -148,7 +149,7 @@ def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Valu
         )
     if isinstance(value, Box):
         if value.lost is not None:
-            return Unknown(value.lost.reason, value.lost.node, value.lost.code)
+            return value.lost
         found = [_item(machine, node, content, index) for content in value.contents]
         if any(isinstance(each, Unknown) for each in found):
             machine.state.blur([each for content in value.contents for each in within(content)])
@@ -167,7 +168,7 @@ def item_of(machine: Machine, node: cst.CSTNode, value: Value | Box, index: Valu
         except (TypeError, IndexError):
             return _raises(node)
     if isinstance(value, Unknown):
-        return Unknown(value.reason, value.node, value.code)
+        return value
     if isinstance(value, (Made, Member)):
         return Member(value, "[]", node)
     if isinstance(value, Callable) and value.kind == "object":
@@ -183,8 +184,6 @@ def _raises(node: cst.CSTNode) -> Unknown:
 
 def _item(machine: Machine, node: cst.CSTNode, content: object, index: Value) -> Value | None:
     """Returns an item of one content; None if there is none, so that it raises."""
-    from .expressions import key_of
-
     if isinstance(content, Dict):
         key = key_of(index)
         if key is None or not _hashable(key[0]):
@@ -274,8 +273,6 @@ def _change(machine: Machine, box: Box, index: Value, value: Value | None, step:
 
 def _assign(content: object, index: Value, value: Value | None, step: cst.CSTNode) -> str | bool:
     """Assigns to an item of one content. Returns True if that is done, False if it raises, else why it is lost."""
-    from .expressions import key_of
-
     if isinstance(content, Collection):
         if value is None:
             return "it is changed in a way that is not followed"

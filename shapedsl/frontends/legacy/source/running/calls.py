@@ -11,7 +11,7 @@ from .classes import forget_call, make_object
 from .heap import UNBOUND, because
 from .known import known_call
 from .library import canonical, is_harmless
-from .machine import identity
+from .memory import identity
 from .methods import call_method
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _one(machine: Machine, node: cst.Call, callee: Value, args: list[Argument]) 
         return _call_made(machine, node, callee, args)
     machine.unknown_call([callee, *(each.value for each in args)], node)
     if isinstance(callee, Unknown):
-        return Unknown(callee.reason, callee.node, callee.code)
+        return callee
     return Unknown("the result of this call is not known", node)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ..values import Callable, Constant, Dict, Fork, Imported, Made, Sequence, Unknown
 from .heap import UNBOUND, Box, Scope
 from .library import canonical
+from .memory import ClassInfo
 from .names import dotted
 from .signatures import PLAIN_BASES, signature_of
 
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 
     from ..observe import Argument
     from ..values import Signature, Value
-    from .machine import ClassInfo, Machine
+    from .machine import Machine
 
 
 def define_class(machine: Machine, node: cst.ClassDef) -> Callable:
     """Runs a class's body, and returns the class."""
     from .expressions import evaluate
-    from .machine import ClassInfo
     from .statements import execute
 
     bases = [evaluate(machine, base.value) for base in node.bases]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..values import Dict, Fork, Sequence, Unknown
 from .heap import Box
+from .keys import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -76,8 +77,6 @@ def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.Dict
 
 def _made(machine: Machine, node: cst.CSTNode, made: list[tuple[Value, Value]]) -> Value:
     import libcst as cst
-
-    from .expressions import key_of
 
     if isinstance(node, cst.SetComp):
         return Unknown("a set is not followed", node)

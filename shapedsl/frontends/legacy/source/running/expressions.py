@@ -1,34 +1,32 @@
 """Expressions: what each is, run in Python's order.
 
-One function a kind of node, and a table of them: long, as the grammar of expressions is, with nothing shared but
-`evaluate`.
+One function a kind of node, and a table of them.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from ..values import (
-    Callable,
     Constant,
     Dict,
-    DimValue,
     Fork,
     Imported,
     Made,
     Member,
     Relation,
     Sequence,
-    Tensor,
     Unknown,
 )
 from .arithmetic import binary, compare, truth, unary
 from .attributes import attribute_of, item_of
 from .comprehensions import comprehension
-from .heap import MOST_OPTIONS, Box, because
+from .heap import Box, because
+from .joining import MOST_OPTIONS
+from .keys import key_of
 from .names import children
+from .texts import formatted, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -82,7 +80,7 @@ def _formatted(machine: Machine, node: cst.FormattedString) -> Value:
     unknown: Value | None = None
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
-            text = _unescaped(part.value, raw="r" in node.prefix.lower())
+            text = unescaped(part.value, raw="r" in node.prefix.lower())
             texts = [each + text for each in texts]
             continue
         assert isinstance(part, cst.FormattedStringExpression)
@@ -95,38 +93,12 @@ def _formatted(machine: Machine, node: cst.FormattedString) -> Value:
                 assert isinstance(each, cst.FormattedStringExpression)
                 evaluate(machine, each.expression)
                 value = Unknown("the format is computed", node)
-        found = [_format(option, part.conversion or "", spec) for option in options_of(value)]
+        found = [formatted(option, part.conversion or "", spec) for option in options_of(value)]
         if part.equal is not None or None in found or len(found) * len(texts) > MOST_OPTIONS:
             unknown = unknown or because(value, node, "part of this string is not known")
         else:
             texts = [text + each for text in texts for each in found if each is not None]
     return unknown or machine.joined([Constant(text, node) for text in texts], node)
-
-
-def _format(value: Value, conversion: str, spec: str) -> str | None:
-    """Returns a value as an f-string shows it; None if that is not known."""
-    if not isinstance(value, Constant) or not isinstance(value.value, (int, str, float, type(None))):
-        return None
-    if sum(map(len, (spec, str(value.value)))) > 200 or re.search(r"\d{4}", spec):
-        return None
-    shown: object = value.value
-    if conversion:
-        shown = repr(shown) if conversion == "r" else ascii(shown) if conversion == "a" else str(shown)
-    try:
-        return format(shown, spec)
-    except (ValueError, TypeError):
-        return None
-
-
-def _unescaped(text: str, *, raw: bool) -> str:
-    text = text.replace("{{", "{").replace("}}", "}")
-    if raw or "\\" not in text:
-        return text
-    try:
-        found = ast.literal_eval('"""' + text.replace('"', '\\"') + '"""')
-    except (ValueError, SyntaxError):
-        return text
-    return str(found)
 
 
 def elements(machine: Machine, nodes: list[cst.BaseElement]) -> list[Value] | Unknown:
@@ -217,17 +189,6 @@ def _dict(machine: Machine, node: cst.Dict) -> Value:
 
 def _set_entry(made: Dict, hashed: object, key: Value, value: Value) -> None:
     made.entries[hashed] = (made.entries[hashed][0] if hashed in made.entries else key, value)
-
-
-def key_of(value: Value) -> tuple[object] | None:
-    """Returns what a dict knows a value by, in a tuple; None if that is not known, or it is no key."""
-    if isinstance(value, Constant):
-        return (value.value,)
-    if isinstance(value, Sequence) and value.kind == "tuple":
-        parts = [key_of(item) for item in value.items]
-        return None if any(part is None for part in parts) else (tuple(part[0] for part in parts if part),)
-    is_itself = isinstance(value, (DimValue, Tensor)) or (isinstance(value, Callable) and value.kind != "object")
-    return (value,) if is_itself else None  # another may be equal to what it likes
 
 
 def _conditional(machine: Machine, node: cst.IfExp) -> Value:
@@ -425,4 +386,4 @@ _KINDS: dict[str, Function[..., Value]] = {
     "GeneratorExp": comprehension,
 }
 
-__all__ = ["choose", "elements", "evaluate", "index_of", "key_of", "options_of"]
+__all__ = ["choose", "elements", "evaluate", "index_of", "options_of"]

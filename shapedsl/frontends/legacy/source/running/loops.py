@@ -1,16 +1,14 @@
-"""Loops: over a literal turn by turn; else with what may be at the start of any turn.
-
-Both ways stay in one module, which that makes long: a loop that is unrolled may turn into one that is not, midway.
-"""
+"""Loops: over a literal turn by turn; else with what may be at the start of any turn."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from ..values import Constant, Dict, Fork, Sequence, Unknown
-from .heap import UNBOUND, Box, frozen, joined_held, same, within
-from .machine import Loop
+from ..values import Constant, Unknown
+from .activations import Loop
+from .heap import Box
 from .names import children
+from .widening import anything, lost, widen
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ..values import Value
-    from .heap import Delta, Held, Key
+    from .heap import Delta
     from .machine import Machine
 
 _MOST_TURNS: Final = 512
@@ -205,7 +203,7 @@ def repeat(
     start: Delta = {}
     breaks: list[Delta] = []
     if machine.is_tired or here.unknown_loops > _DEEPEST:
-        start = _anything(machine, node)
+        start = anything(machine, node)
         if not machine.muted:
             breaks = _pass(machine, node, start, turn)[1]
         else:
@@ -216,13 +214,13 @@ def repeat(
             machine.muted += 1
             ends, breaks = _pass(machine, node, start, turn)
             machine.muted -= 1
-            settled = _widen(machine, node, start, ends, harder=count >= 2)
+            settled = widen(machine, node, start, ends, harder=count >= 2)
             if settled:
                 break
         if not settled:
             for key, value in start.items():
                 machine.state.blur([value] if not isinstance(key, Box) else [])  # type: ignore[list-item]
-            start = {**_anything(machine, node), **{key: _lost(key, node) for key in start}}
+            start = {**anything(machine, node), **{key: lost(key, node) for key in start}}
             breaks = [{}]
         if not machine.muted:
             breaks = _pass(machine, node, start, turn)[1] or ([] if settled else breaks)
@@ -261,146 +259,6 @@ def _pass(
     machine.state.pop()
     machine.state.pop()
     return [*loop.continues, *([delta] if machine.live else [])], loop.breaks
-
-
-def _widen(machine: Machine, node: cst.CSTNode, start: Delta, ends: list[Delta], *, harder: bool) -> bool:
-    """Adds to a start what turns lead to. Returns whether there was nothing to add."""
-    is_stable = True
-    for end in ends:
-        for key, value in end.items():
-            before = start.get(key)
-            if before is None:
-                before = frozen(machine.state.current(key))
-                if not isinstance(key, Box) and before is UNBOUND and key[0] is not machine.scope:
-                    pass
-            if _holds(machine, before, value, start, end):
-                if key not in start:
-                    start[key] = before
-                continue
-            is_stable = False
-            if not isinstance(key, Box):
-                machine.state.blur([before, value])  # type: ignore[list-item]
-            start[key] = _lost(key, node) if harder else joined_held([before, value], node)
-    return is_stable
-
-
-def _lost(key: Key, node: cst.CSTNode) -> Held:
-    reason = Unknown("it changes in a loop", node)
-    return ([], reason, False) if isinstance(key, Box) else reason
-
-
-def _holds(machine: Machine, before: Held, after: Held, start: Delta, end: Delta) -> bool:
-    """Whether what a key holds after a turn is among what it holds at the start of one."""
-    if isinstance(before, tuple):
-        contents, lost, many = before
-        after_contents, after_lost, after_many = cast("tuple[list[object], Unknown | None, bool]", after)
-        if lost is not None:
-            return True
-        if after_lost is not None or (after_many and not many):
-            return False
-        return all(any(_alike(one, two, start, end, 0) for two in contents) for one in after_contents)
-    del machine
-    options = before.options if isinstance(before, Fork) else [before]
-    found = after.options if isinstance(after, Fork) else [after]
-    return all(any(_alike(one, two, start, end, 0) for two in options) for one in found)
-
-
-def _alike(one: object, two: object, start: Delta, end: Delta, depth: int) -> bool:
-    """Whether a value after a turn is one at its start, or the like: a display's object of another turn."""
-    if one is two:
-        return True
-    if depth > 50 or type(one) is not type(two):
-        return isinstance(two, Unknown)
-    if isinstance(one, Box) and isinstance(two, Box):
-        if one.node is not two.node:
-            return False
-        ones, lost, _ = cast("tuple[list[object], Unknown | None, bool]", end.get(one) or frozen_box(one))
-        twos, other, _ = cast("tuple[list[object], Unknown | None, bool]", start.get(two) or frozen_box(two))
-        if (lost is None) != (other is None):
-            return False
-        if not all(any(_alike(a, b, start, end, depth + 1) for b in twos) for a in ones):
-            return False
-        two.is_many = True
-        if two in start:
-            start[two] = (twos, other, True)  # type: ignore[assignment]
-        return True
-    if isinstance(one, (Dict, Sequence)):
-        assert isinstance(two, (Dict, Sequence))
-        if one.node is not two.node or len(one.steps) != len(two.steps):
-            return False
-        if isinstance(one, Dict) and isinstance(two, Dict) and list(one.entries) != list(two.entries):
-            return False
-        if any(a is not b for a, b in zip(one.steps, two.steps, strict=False)):
-            return False
-        mine, yours = within(one), within(two)
-        return len(mine) == len(yours) and all(
-            _alike(a, b, start, end, depth + 1) for a, b in zip(mine, yours, strict=False)
-        )
-    return same(one, two)  # type: ignore[arg-type]
-
-
-def frozen_box(box: Box) -> Held:
-    """Returns what a box holds, apart from later changes."""
-    return frozen((box.contents, box.lost, box.is_many))
-
-
-def _anything(machine: Machine, node: cst.CSTNode) -> Delta:
-    """Returns a state in which everything that a loop may change is unknown, without running it."""
-    start: Delta = {}
-    scope = machine.scope
-    at = machine.scope
-    names: set[str] = set()
-    todo: list[cst.CSTNode] = [node]
-    while todo:
-        each = todo.pop()
-        if type(each).__name__ == "Name":
-            names.add(each.value)  # type: ignore[attr-defined]
-        todo.extend(children(each))
-    seen: set[int] = set()
-    for name in names:
-        owner = machine.owner(name, at)
-        if owner is None or name not in owner.names:
-            continue
-        values: list[Value] = [owner.names[name]]
-        while values:
-            value = values.pop()
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            if isinstance(value, Box):
-                start[value] = _lost(value, node)
-                for content in value.contents:
-                    values.extend(within(content))
-            else:
-                values.extend(within(value))
-    for name in _assigned(node):
-        owner = machine.owner(name, at) or scope
-        machine.state.blur([owner.names.get(name, UNBOUND)])
-        start[owner, name] = _lost((owner, name), node)
-    return start
-
-
-def _assigned(node: cst.CSTNode) -> set[str]:
-    """Returns the names that a statement may bind."""
-    from .names import Index, Names, binds
-
-    found = Names()
-    todo = [node]
-    while todo:
-        at = todo.pop()
-        kind = type(at).__name__
-        if kind in ("FunctionDef", "ClassDef"):
-            found.bound.add(at.name.value)  # type: ignore[attr-defined]
-            continue
-        if kind == "Lambda":
-            continue
-        binds(at, found, found, Index({}, {}, 0))
-        if kind == "CompFor":
-            from .names import targets
-
-            targets(at.target, found, Index({}, {}, 0))  # type: ignore[attr-defined]
-        todo.extend(children(at))
-    return found.bound
 
 
 __all__ = ["has_exits", "repeat", "run_for", "run_while"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..values import Constant, Dict, Fork, Sequence, Tensor, Unknown
-from .heap import MOST_OPTIONS, Box, copied, within
+from .heap import Box, copied, within
+from .joining import MOST_OPTIONS
+from .keys import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable as Function
@@ -148,8 +150,6 @@ def _on(
 def _on_dict(
     machine: Machine, box: Box, content: Dict, name: str, given: list[Value], named: dict[str, Value], node: cst.CSTNode
 ) -> Value:
-    from .expressions import key_of
-
     none = Constant(None, node)
     if name in ("get", "setdefault", "pop"):
         key = key_of(given[0]) if given and not named else None
@@ -225,8 +225,6 @@ def _put(content: Dict, hashed: object, key: Value, value: Value) -> None:
 
 def merge(machine: Machine, content: Dict, value: Value) -> None:
     """Does what ``content.update(value)`` does."""
-    from .expressions import key_of
-
     other = machine.content(value)
     if isinstance(other, Dict):
         for each_key, (key, each) in other.entries.items():
