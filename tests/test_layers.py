@@ -62,6 +62,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "libcst": ("frontends/stubs", "frontends/legacy/"),
     "jaxtyping": (),
     "numpy": (),
+    "matplotlib": ("serving/pictures/svg.py",),
     "hypothesis": ("strategies.py",),
     "z3": ("normalize/decide/smt.py",),
 }
