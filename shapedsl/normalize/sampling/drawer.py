@@ -290,8 +290,8 @@ class Drawer:
                     if found is not None:
                         moved.append(found)
         if not moved:
-            for order in (self.names, self.names[::-1]):
-                found = self.descend(order, _nearest_to(wishes))
+            for names in (self.names, self.names[::-1]):
+                found = self.descend(names, _nearest_to(wishes))
                 if found is not None:
                     moved.append(found)
         return min(moved, key=lambda sizes: _distance(sizes, wishes), default=None)
