@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .coverage import NONE, REFUSED, CoverageMap
@@ -89,6 +90,31 @@ def coverage_svg(picture: CoverageMap) -> str:
     return _document(figure)
 
 
+def bars_svg(names: Sequence[str], panels: Mapping[str, Sequence[float]]) -> str:
+    """Returns an SVG document with a panel of horizontal bars for each quantity.
+
+    Args:
+        names: What is compared; one bar each, from the top.
+        panels: What a panel shows → a value for each name.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    figure = _figure(9.0, 0.9 + 0.3 * len(names))
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (title, values), color in zip(grid, panels.items(), _COLORS, strict=False):
+        axes.barh(range(len(names)), values, height=0.7, color=color)
+        for at, value in enumerate(values):
+            axes.annotate(f" {value:.3g}", (value, at), va="center", fontsize=8)
+        axes.set_title(title, fontsize=9, loc="left")
+        axes.set_yticks(range(len(names)), names, fontsize=9)
+        axes.set_xticks([])
+        axes.margins(x=0.25)
+        axes.spines["bottom"].set_visible(False)
+    grid[0].invert_yaxis()
+    return _document(figure)
+
+
 def _color(position: int) -> str:
     if position == NONE:
         return _NONE
@@ -131,4 +157,4 @@ def _document(figure: Any) -> str:
     return stream.getvalue()
 
 
-__all__ = ["coverage_svg", "histogram_svg"]
+__all__ = ["bars_svg", "coverage_svg", "histogram_svg"]
