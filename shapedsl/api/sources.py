@@ -237,7 +237,9 @@ def as_spec(spec: SpecLike | None, target: Callable[..., Any] | TorchModule | No
         over = overridden(target, _own, Report())
         why = "" if over is None else f": it overrides one of `{over.owner}`, and {over.differs}"
         library = "; the library has one: `spec=sd.stub_for(…)`" if is_known(target) else ""
-        raise _error("unknown-spec", f"`{_name(target)}` has no spec{why}", f"annotate it, or pass `spec=`{library}")
+        raise _error(
+            "unknown-spec", f"`{callable_name(target)}` has no spec{why}", f"annotate it, or pass `spec=`{library}"
+        )
     return carried
 
 
@@ -307,7 +309,7 @@ def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | TorchM
             return file[last[0]]
         raise _error("unknown-spec", f"there is no spec `{name}`", f"the file's specs are {listing}")
     if target is not None:
-        full = _name(target)
+        full = callable_name(target)
         tails = [full.split(".", i)[i] for i in range(full.count(".") + 1)]
         for tail in tails:  # the longest name first
             matches = [key for key in file if key == tail or key.endswith(f".{tail}")]
@@ -323,12 +325,12 @@ def choose(file: SpecFile, name: str | None, target: Callable[..., Any] | TorchM
         raise _error("unknown-spec", "the file has no specs", "write a `def`")
     if target is None:
         raise _error("ambiguous-spec", "several specs could be meant", f"name one of {listing}")
-    called = _name(target)
+    called = callable_name(target)
     help_ = f"none is called `{called.rpartition('.')[2]}`; name one of {listing}"
     raise _error("ambiguous-spec", f"several specs could be meant for `{called}`", help_)
 
 
-def _name(target: Any) -> str:
+def callable_name(target: Any) -> str:
     """Returns the dotted name that a file would use for ``target``; a module's is its ``forward``'s."""
     while isinstance(target, partial):
         target = target.func
