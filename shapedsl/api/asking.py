@@ -222,8 +222,12 @@ def is_size(question: str) -> bool:
     return is_size(question)
 
 
-def within(signature: Signature, case: str | None) -> tuple[Signature, bool]:
+def within(signature: Signature, case: str | int | None) -> tuple[Signature, bool]:
     """Returns what may be assumed where ``case`` is taken: its own predicates, and that no earlier one is.
+
+    Args:
+        signature: With alternatives.
+        case: The name of one, or its position.
 
     Returns:
         Also whether all that satisfies it is taken: not where an alternative chooses among too many
@@ -235,7 +239,7 @@ def within(signature: Signature, case: str | None) -> tuple[Signature, bool]:
     if case is None:
         return signature, True
     report = Report()
-    position = pipeline.alternative_at(signature, case, report)
+    position = case if isinstance(case, int) else pipeline.alternative_at(signature, case, report)
     report.raise_errors()
     assert position is not None
     own = asked_by(signature.alternatives[position])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import pipeline
@@ -16,6 +16,7 @@ from ..ir.write import write_module, write_signature
 from ..targets.tensors import torch_for
 
 if TYPE_CHECKING:
+    import torch
     from torch.fx.experimental.dynamic_spec import ShapesSpec
 
     from ..ir.expanded import Expanded, Lowered
@@ -158,6 +159,91 @@ class Spec:
 
             self._bind = binder(self._signature, torch_for("binding inputs"), solve=pipeline.solve)
         return self._bind(*args, **kwargs)
+
+    def example(
+        self,
+        sizes: Mapping[str, int | Sequence[int]] | None = None,
+        /,
+        *,
+        seed: int = 0,
+        case: str | int | None = None,
+        like: tuple[Sequence[Any], Mapping[str, Any]] | None = None,
+        objects: Mapping[str, type] | None = None,
+        device: torch.device | str | None = None,
+        most: int | None = None,
+        **given: Any,
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Returns ``(args, kwargs)`` that satisfy the spec: hints where they fit, else the smallest sizes.
+
+        What is static (``_``, ``const X = _``, bare ``Tensor``) has to be given.
+
+        Args:
+            sizes: Sizes by name, where one has the name of another argument of this method.
+            seed: Of the data; the same seed gives the same data.
+            case: Of this alternative, by name or position: inputs that it takes, with its hints.
+            like: A call. Its structure is taken, and what is static in it.
+            objects: The class of an object, by the name that the spec has for it; else a ``SimpleNamespace`` is made.
+            device: Of the tensors; ``"meta"`` for tensors without data.
+            most: How many elements the tensors may have together; by default 2**27.
+            **given: A size (``B=8``; of a variadic ``batch=(2, 3)``), or the value of a parameter (``w=tensor``),
+                which is passed as it is.
+
+        Raises:
+            ShapeError: ``contradiction``: there are none. ``shape-violation``: none has the given sizes; what they
+                violate, and the nearest that fit. ``missing-input``: what is static was not given.
+                ``too-many-elements``, ``undecided``, or the spec is wrong.
+
+        Example:
+            >>> spec = sd.loads("def f(x: Tensor[B, D], ids: int64[B]): values ids in [0, D - 1]")["f"]
+            >>> (x, ids), kwargs = spec.example(B=2, D=10)
+            >>> x.shape, ids.dtype, kwargs
+            (torch.Size([2, 10]), torch.int64, {})
+        """
+        from .examples import example_of
+
+        return example_of(
+            self, sizes, seed=seed, case=case, like=like, objects=objects, device=device, most=most, named=given
+        )
+
+    def examples(
+        self,
+        n: int,
+        sizes: Mapping[str, int | Sequence[int]] | None = None,
+        /,
+        *,
+        seed: int = 0,
+        case: str | int | None = None,
+        like: tuple[Sequence[Any], Mapping[str, Any]] | None = None,
+        objects: Mapping[str, type] | None = None,
+        device: torch.device | str | None = None,
+        most: int | None = None,
+        **given: Any,
+    ) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """Returns ``n`` inputs that satisfy the spec, all as different as can be; the first is `example`'s.
+
+        Then come the smallest and the largest sizes, each alternative, boundaries of assumptions, residues of what is
+        divided, and random ones; optionals are there and absent, defaults passed and omitted, sequences short and long. Where
+        there are fewer different sizes, they come again with other data.
+
+        Args:
+            n: How many.
+            sizes: As in `example`, as are the others.
+            seed: Of sizes and data.
+            case: As in `example`.
+            like: As in `example`.
+            objects: As in `example`.
+            device: As in `example`.
+            most: As in `example`; corners and random sizes stay far below.
+            **given: As in `example`.
+
+        Raises:
+            ShapeError: As `example`.
+        """
+        from .examples import examples_of
+
+        return examples_of(
+            self, n, seed, sizes, case=case, like=like, objects=objects, device=device, most=most, named=given
+        )
 
     def to_torch(
         self, args: tuple[Any, ...] | None = None, kwargs: Mapping[str, Any] | None = None, case: str | None = None

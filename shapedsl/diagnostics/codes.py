@@ -71,6 +71,9 @@ CODES: Final[dict[str, str]] = {
     "shape-violation": "an input does not satisfy the spec",
     "dtype-mismatch": "an input has another dtype",
     "type-mismatch": "an input is of another kind",
+    # examples
+    "missing-input": "an example has to be given what is static",
+    "too-many-elements": "an example would need too much memory",
     # programs
     "merged-dims": "the program made two sizes one",
     "specialized-dim": "the program pinned a size",

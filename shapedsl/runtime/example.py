@@ -255,8 +255,9 @@ class _Builder:
                 rank += self.known.ranks[dim.name] if dim.name in self.known.ranks else self.choice.rank(dim.name)
             elif not isinstance(dim, Ellipsis):
                 rank += 1
-        if any(isinstance(dim, Static) for dim in type_.dims):
-            self.lack(path, "a dim `_`", type_.span)
+        static = next((dim for dim in type_.dims if isinstance(dim, Static)), None)
+        if static is not None:
+            self.lack(path, "a dim `_`", static.span or type_.span)
         self.consts(type_.dims)
         return Hole((0,) * max(rank, 0))
 

@@ -97,15 +97,28 @@ def make(
     return positional(expanded.signature.params, arguments)
 
 
-def elements(expanded: Expanded, sizes: Mapping[str, int], given: Mapping[str, Any] | None = None) -> int:
-    """Returns how many elements the tensors have that would be made; dims that are static count as one."""
+def elements(
+    expanded: Expanded,
+    sizes: Mapping[str, int],
+    *,
+    given: Mapping[str, Any] | None = None,
+    like: Mapping[str, Any] | None = None,
+) -> int:
+    """Returns how many elements the tensors have that would be made.
+
+    Args:
+        expanded: At their structure.
+        sizes: Of every variable.
+        given: Parameters that are passed as they are: nothing is made for them.
+        like: Parameter → where the sizes of dims ``_`` are taken from.
+    """
     total = 0
     for leaf in expanded.leaves:
         if leaf.scalar or leaf.path.root in (given or ()):
             continue
         count = 1
-        for dim in leaf.dims:
-            count *= 1 if isinstance(dim, Static) else evaluate(_size(dim), sizes)
+        for axis, dim in enumerate(leaf.dims):
+            count *= _at(leaf.path, like or {}).shape[axis] if isinstance(dim, Static) else evaluate(_size(dim), sizes)
         total += count
     return total
 
@@ -136,7 +149,7 @@ class _Maker:
                     self.dtypes.setdefault(leaf.dtype.variable, value.dtype)
 
     def bound(self, most: int) -> None:
-        count = elements(self.expanded, self.sizes, self.given)
+        count = elements(self.expanded, self.sizes, given=self.given, like=self.like)
         if count <= most:
             return
         shown = ", ".join(f"{name} = {size}" for name, size in sorted(self.sizes.items()) if not name.startswith("?"))

@@ -29,6 +29,7 @@ Wish: TypeAlias = Callable[[str, Domain], Iterable[int]]  # values to try for a 
 
 LITTLE: Final = WORK // 20  # for one question among many
 FAR: Final = 2**48  # an end beyond it is none
+USUAL: Final = (3, 5, 2, 7, 4, 6)
 MOST_VALUES: Final = 4  # that are tried for one variable before its choice is given up
 MOST_PAIRS: Final = 66  # of variables that are moved together
 
@@ -137,9 +138,13 @@ class Drawer:
             return found
         return smallest_sizes(self.variables, [*self.predicates, *pins], found)
 
-    def lowest_and_highest(self, name: str) -> Domain:
-        """Returns what propagation leaves of ``name``."""
-        return self._domain(name)
+    def usual(self, name: str, domain: Domain) -> Iterator[int]:
+        """Wishes for the hint, else for a small size that no other variable wishes for, and that is not 0 or 1."""
+        wish = self._hints.get(name, USUAL[self.names.index(name) % len(USUAL)])
+        value = fitting(wish, domain, name)
+        yield value
+        yield from (value - domain.modulus, value + domain.modulus)
+        yield start_of(domain)
 
     def random(self, rng: Random, tries: int) -> Sizes | None:
         """Returns random sizes, or None if ``tries`` attempts find none."""

@@ -36,11 +36,14 @@ def edges(signature: Signature, drawer: Drawer, first: Sizes, accept: Accept) ->
         first: Sizes that are known.
         accept: What else has to hold; of the largest sizes the largest that it accepts are taken.
     """
+    usual = drawer.descend(drawer.names, drawer.usual)
+    if usual is not None:
+        yield usual
     yield from _corners(drawer, accept)
     yield from _alternatives(signature, drawer)
     kinds = (
         _asked(drawer, _boundaries(drawer.predicates)),
-        _ends(drawer, first, accept),
+        _ends(drawer, usual or first, accept),
         _asked(drawer, _residues(signature, drawer)),
     )
     for several in zip_longest(*kinds):
@@ -75,7 +78,7 @@ def _highest(drawer: Drawer, names: Iterable[str], halvings: int) -> Wish:
 
     def wish(name: str, domain: Domain) -> Iterator[int]:
         if name not in chosen:
-            yield from lowest(name, domain)
+            yield from drawer.usual(name, domain)
             return
         least = start_of(domain)
         steps = drawer.largest if domain.high == inf else (int(domain.high) - least) // domain.modulus
@@ -87,14 +90,23 @@ def _highest(drawer: Drawer, names: Iterable[str], halvings: int) -> Wish:
     return wish
 
 
-def _ends(drawer: Drawer, first: Sizes, accept: Accept) -> Iterator[Sizes]:
-    """Yields sizes with one variable at an end, the others as in ``first`` where that fits."""
+def _least(drawer: Drawer, chosen: str) -> Wish:
+    def wish(name: str, domain: Domain) -> Iterator[int]:
+        yield from lowest(name, domain) if name == chosen else drawer.usual(name, domain)
+
+    return wish
+
+
+def _ends(drawer: Drawer, usual: Sizes, accept: Accept) -> Iterator[Sizes]:
+    """Yields sizes with one variable at an end, the others as in ``usual`` where that fits."""
     for name in drawer.names:
         others: list[Predicate] = [
-            Compare(COMPARISONS["=="], Var(other), Const(value)) for other, value in first.items() if other != name
+            Compare(COMPARISONS["=="], Var(other), Const(value)) for other, value in usual.items() if other != name
         ]
         for pins in (others, ()):
-            found = drawer.descend([name, *(other for other in drawer.names if other != name)], lowest, pins)
+            found = drawer.descend(
+                [name, *(other for other in drawer.names if other != name)], _least(drawer, name), pins
+            )
             if found is not None:
                 yield found
                 break
@@ -120,7 +132,10 @@ def _alternatives(signature: Signature, drawer: Drawer) -> Iterator[Sizes]:
             for name, value in alternative.hints
             if name in drawer.kinds
         ]
-        for found in (drawer.solve([*extra, *hints], work=LITTLE) if hints else None, drawer.solve(extra, work=LITTLE)):
+        for found in (
+            drawer.solve([*extra, *hints], work=LITTLE, wish=drawer.usual) if hints else None,
+            drawer.solve(extra, work=LITTLE, wish=drawer.usual),
+        ):
             if isinstance(found, Mapping):
                 yield found
         if asked.exact:
@@ -139,7 +154,7 @@ def _lengths(drawer: Drawer) -> dict[str, int]:
 
 def _asked(drawer: Drawer, questions: Iterable[Predicate]) -> Iterator[Sizes]:
     for question, _ in zip(dict.fromkeys(questions), range(MOST), strict=False):
-        found = drawer.solve([question], work=LITTLE)
+        found = drawer.solve([question], work=LITTLE, wish=drawer.usual)
         if isinstance(found, Mapping):
             yield found
 

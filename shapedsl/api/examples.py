@@ -1,0 +1,174 @@
+"""`spec.example` and `spec.examples`: inputs that satisfy a spec. Whatever is returned has passed `spec.check`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import pipeline
+from ..diagnostics import Report
+from ..ir import Signature
+from ..serving.examples import Drawn, Given, cap_of, draw
+from ..targets.inputs import MOST, make
+from ..targets.tensors import torch_for
+from .asking import within
+from .spec import Spec, is_tensor
+
+if TYPE_CHECKING:
+    import torch
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def example_of(
+    spec: Spec,
+    sizes: Mapping[str, int | Sequence[int]] | None = None,
+    *,
+    seed: int = 0,
+    case: str | int | None = None,
+    like: tuple[Sequence[Any], Mapping[str, Any]] | None = None,
+    objects: Mapping[str, type] | None = None,
+    device: torch.device | str | None = None,
+    most: int | None = None,
+    named: Mapping[str, Any] | None = None,
+) -> Call:
+    """Returns one example; see `Spec.example`."""
+    return examples_of(
+        spec, 1, seed, sizes, case=case, like=like, objects=objects, device=device, most=most, named=named
+    )[0]
+
+
+def examples_of(
+    spec: Spec,
+    n: int,
+    seed: int = 0,
+    sizes: Mapping[str, int | Sequence[int]] | None = None,
+    *,
+    case: str | int | None = None,
+    like: tuple[Sequence[Any], Mapping[str, Any]] | None = None,
+    objects: Mapping[str, type] | None = None,
+    device: torch.device | str | None = None,
+    most: int | None = None,
+    named: Mapping[str, Any] | None = None,
+) -> list[Call]:
+    """Returns ``n`` examples; see `Spec.examples`.
+
+    Args:
+        spec: What they satisfy.
+        n: How many.
+        seed: Of what is random.
+        sizes: Of variables.
+        case: An alternative, by its name or its position.
+        like: A call that structure and static parts are taken from.
+        objects: Classes of objects, by the names that the spec calls them.
+        device: Of the tensors.
+        most: How many elements an example may have.
+        named: Keywords of which the spec tells whether they are sizes or parameters.
+    """
+    torch_for("making examples")
+    signature = at_case(spec.signature, case)
+    given = given_of(signature, sizes or {}, named or {}, like)
+    meta = device is not None and str(device).partition(":")[0] == "meta"
+    bound = MOST if most is None else most
+    drawn = drawn_of(signature, n, seed, given, None if meta else cap_of(n, bound))
+    calls: list[Call] = []
+    for at in range(n):
+        each = drawn[at % len(drawn)]
+        call = make(
+            each.expanded,
+            each.sizes,
+            seed + at,
+            given=given.values,
+            like=given.like,
+            objects=objects,
+            device=device,
+            most=bound,
+        )
+        spec.check(*call[0], **call[1])
+        calls.append(call)
+    return calls
+
+
+def drawn_of(signature: Signature, n: int, seed: int, given: Given, most: int | None) -> list[Drawn]:
+    """Returns up to ``n`` examples without data.
+
+    Raises:
+        ShapeError: There is none.
+    """
+    report = Report()
+    pipeline.resolve(signature, report)
+    report.raise_errors()
+    drawn = draw(signature, max(n, 1), seed, given=given, report=report, most=most)
+    report.raise_errors()
+    return drawn
+
+
+def at_case(signature: Signature, case: str | int | None) -> Signature:
+    """Returns the signature of one alternative, with its hints.
+
+    Raises:
+        ShapeError: ``unknown-case``, or ``undecided`` where buckets make too many choices to write out.
+    """
+    if case is None:
+        return signature
+    report = Report()
+    position = case if isinstance(case, int) else pipeline.alternative_at(signature, case, report)
+    report.raise_errors()
+    if position is None or not 0 <= position < len(signature.alternatives):
+        raise IndexError(f"`{signature.name}` has {len(signature.alternatives)} alternatives")
+    taken, exact = within(signature, position)
+    if not exact:
+        report.error(
+            "undecided",
+            f"the buckets of `{signature.name}` make too many choices to tell which sizes reach this alternative",
+            at=signature.alternatives[position].span,
+        )
+        report.raise_errors()
+    hints = dict(signature.alternatives[position].hints)
+    return replace(taken, variables=tuple(replace(v, hint=hints.get(v.name, v.hint)) for v in taken.variables))
+
+
+def given_of(
+    signature: Signature,
+    sizes: Mapping[str, Any],
+    named: Mapping[str, Any],
+    like: tuple[Sequence[Any], Mapping[str, Any]] | None,
+) -> Given:
+    """Returns what the user gave, sorted by what it is.
+
+    Raises:
+        TypeError: A size is no int, or ``like`` no call.
+    """
+    variables = {variable.name for variable in signature.variables}
+    params = {param.name for param in signature.params}
+    found: dict[str, int | Sequence[int]] = {}
+    values: dict[str, Any] = {}
+    for name, value in {**named, **sizes}.items():
+        size = _size(value)
+        if name not in sizes and name in params and (size is None or name not in variables):
+            values[name] = value
+        elif size is None:
+            raise TypeError(f"`{name}` is a size, or several in a tuple, not {type(value).__name__}")
+        else:
+            found[name] = size
+    example: dict[str, Any] = {}
+    if like is not None:
+        args, kwargs = like
+        example = pipeline.bind_arguments(signature, tuple(args), dict(kwargs))
+    return Given(found, values, example, is_tensor)
+
+
+def _size(value: Any) -> int | tuple[int, ...] | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, (tuple, list)):
+        items = cast("Sequence[Any]", value)
+        if all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+            return tuple(items)
+    return None
+
+
+__all__ = ["Call", "at_case", "drawn_of", "example_of", "examples_of", "given_of"]
