@@ -13,8 +13,10 @@ Without static sizes ``run`` is a global of the function, which the first call r
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
@@ -28,6 +30,7 @@ from ...runtime.parameters import OMITTED, REQUIRED, Parameter, header, passed
 from ..errors import trace_failure
 from ..shapes_spec import write
 from ..tracing import traced_test
+from .backed import marking, specialized
 from .demands import demand_failure, note_symbols
 from .refusals import refusal
 from .shift import shift
@@ -41,6 +44,21 @@ Artifact: TypeAlias = tuple[Callable[..., Any], Callable[[Exception], None]]
 
 # torch's limit of 8 counts dtypes, strides, requires_grad and values of `_` dims, and exceeding it is an error.
 RECOMPILE_LIMIT: Final = 64
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What torch.compile made.
+
+    Attributes:
+        run: Takes what the target takes, as `passed` writes it.
+        translate: Returns what to raise for an error of ``run``, if it means something for the spec.
+        graphs: Returns how many graphs torch holds for it.
+    """
+
+    run: Callable[..., Any]
+    translate: Callable[[Exception], Exception | None]
+    graphs: Callable[[], int]
 
 
 class Artifacts:
@@ -63,27 +81,11 @@ class Artifacts:
 
     def prologue(self, code: Code) -> list[str]:
         """Returns the lines that leave a call to whoever is compiling around it."""
-        traced = traced_test(code)
-        target = code.use(self.target, "target")
-        secret = [param for param in self.parameters if param.default is OMITTED]
-        if not secret:
-            return [f"if {traced}: return {target}({passed(self.parameters)})"]
-        omitted = code.use(OMITTED, "omitted")
-        kwargs = code.local()
-        lines = [
-            f"if {traced}:",
-            f"    if {' and '.join(f'{param.spelled} is not {omitted}' for param in secret)}:",
-            f"        return {target}({passed(self.parameters)})",
-            f"    {kwargs} = {{}}",
-        ]
-        lines += [f"    if {p.spelled} is not {omitted}: {kwargs}[{p.name!r}] = {p.spelled}" for p in secret]
-        others = passed(self.parameters, {param.name: False for param in secret})
-        lines.append(f"    return {target}({others}{', ' if others else ''}**{kwargs})")
-        return lines
+        return traced_call(self.target, self.parameters, code)
 
     def body(self, code: Code, checked: Guard, expanded: Expanded) -> list[str]:
         """Returns the lines that find the artifact and run it."""
-        present = self._present(expanded)
+        present = presence(expanded, self.parameters)
         arguments = passed(self.parameters, present)
         consts = {v.name for v in expanded.signature.variables if v.kind is VariableKind.CONST}
         statics = [name for name in checked.sizes if name in consts]
@@ -149,46 +151,104 @@ class Artifacts:
 
         return run, translate
 
-    def _present(self, expanded: Expanded) -> dict[str, bool]:
-        """Returns for each parameter with a default whether this structure passes it."""
-        spoken = {param.name for param in expanded.signature.params}
-        return {
-            p.name: p.name in spoken or p.default is not OMITTED for p in self.parameters if p.default is not REQUIRED
-        }
-
     def _artifact(self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int]) -> Artifact:
-        lowered, offsets = shift(self.lower(expanded, statics, True))
-        symbols: dict[str, Size] = {}
-        entry = entry_function(
-            self.target,
-            self.parameters,
-            lowered,
-            name=self.name,
-            present=present,
-            offsets=offsets,
-            note=note_symbols(symbols, lowered),
-        )
-        options: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **self.options}
-        options.update(fullgraph=True, isolate_recompiles=True)
-        if options.get("options") is not None:
-            options["options"] = dict(options["options"])  # torch pops entries out of it
-        run: Callable[..., Any] = torch.compile(entry, dynamic_shapes=write(lowered), **options)
-        passed_on = [param.name for param in self.parameters if present.get(param.name, True)]
-        if offsets:
-            run = _shifted(run, self.parameters, present, offsets)
+        lowered = self.lower(expanded, statics, True)
+        made = compiled(self.target, self.parameters, lowered, self.options, name=self.name, present=present)
 
         def translate(error: Exception) -> None:
             """Raises what ``error`` means for the spec, if it means anything; else returns."""
-            limit = options["recompile_limit"] or torch._dynamo.config.recompile_limit
-            translated = (
-                refusal(error, lowered, self.parameters, passed_on, limit)
-                or trace_failure(error, lowered)
-                or demand_failure(error, lowered, symbols)
-            )
+            translated = made.translate(error)
             if translated is not None:
                 raise translated from error
 
-        return run, translate
+        return made.run, translate
+
+
+def traced_call(target: Callable[..., Any], parameters: Sequence[Parameter], code: Code) -> list[str]:
+    """Returns the lines that call ``target`` itself in someone else's graph."""
+    traced = traced_test(code)
+    called = code.use(target, "target")
+    secret = [param for param in parameters if param.default is OMITTED]
+    if not secret:
+        return [f"if {traced}: return {called}({passed(parameters)})"]
+    omitted = code.use(OMITTED, "omitted")
+    kwargs = code.local()
+    lines = [
+        f"if {traced}:",
+        f"    if {' and '.join(f'{param.spelled} is not {omitted}' for param in secret)}:",
+        f"        return {called}({passed(parameters)})",
+        f"    {kwargs} = {{}}",
+    ]
+    lines += [f"    if {p.spelled} is not {omitted}: {kwargs}[{p.name!r}] = {p.spelled}" for p in secret]
+    others = passed(parameters, {param.name: False for param in secret})
+    lines.append(f"    return {called}({others}{', ' if others else ''}**{kwargs})")
+    return lines
+
+
+def presence(expanded: Expanded, parameters: Sequence[Parameter]) -> dict[str, bool]:
+    """Returns for each parameter with a default whether this structure passes it."""
+    spoken = {param.name for param in expanded.signature.params}
+    return {p.name: p.name in spoken or p.default is not OMITTED for p in parameters if p.default is not REQUIRED}
+
+
+def compiled(
+    target: Callable[..., Any],
+    parameters: Sequence[Parameter],
+    lowered: Lowered,
+    options: Mapping[str, Any],
+    *,
+    name: str,
+    present: Mapping[str, bool],
+    backed: bool = False,
+) -> Compiled:
+    """Returns ``target`` compiled by torch at its first call, behind an entry function of its own.
+
+    Args:
+        target: What to compile.
+        parameters: Its parameters.
+        lowered: What torch is told; ints may be negative.
+        options: torch.compile's.
+        name: What torch's logs print.
+        present: Parameters that map to false are not passed.
+        backed: Whether torch is told of the sizes by `mark_dynamic`, instead of by a ShapesSpec.
+
+    Raises:
+        ShapeError: ``negative-int``; or ``contradiction``, where torch folds an assumption to false.
+    """
+    lowered, offsets = (lowered, {}) if backed else shift(lowered)
+    symbols: dict[str, Size] = {}
+    note = None if backed else note_symbols(symbols, lowered)
+    entry = entry_function(target, parameters, lowered, name=name, present=present, offsets=offsets, note=note)
+    chosen: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **options}
+    chosen.update(fullgraph=True, isolate_recompiles=True)
+    if chosen.get("options") is not None:
+        chosen["options"] = dict(chosen["options"])  # torch pops entries out of it
+    made: Any = torch.compile(entry, dynamic_shapes=None if backed else write(lowered), **chosen)
+    passed_on = [param.name for param in parameters if present.get(param.name, True)]
+    run = made
+    if offsets:
+        run = _shifted(made, parameters, present, offsets)
+    elif backed:
+        run = marking(made, parameters, lowered, passed(parameters, present))
+
+    def translate(error: Exception) -> Exception | None:
+        limit = chosen["recompile_limit"] or torch._dynamo.config.recompile_limit
+        return (
+            refusal(error, lowered, parameters, passed_on, limit)
+            or (specialized(error) if backed else None)
+            or trace_failure(error, lowered)
+            or demand_failure(error, lowered, symbols)
+        )
+
+    return Compiled(run, translate, functools.partial(graphs_of, made, entry))
+
+
+def graphs_of(made: Any, entry: FunctionType) -> int:
+    """Returns how many graphs torch holds for ``made``, which is ``entry`` compiled in isolation."""
+    from torch._dynamo.eval_frame import _get_cache_entries_for_region
+
+    region = getattr(made, "_isolate_recompiles_id", -1)  # -1: nothing was compiled, as under ``disable=True``
+    return len(_get_cache_entries_for_region(entry.__code__, region))
 
 
 def _shifted(

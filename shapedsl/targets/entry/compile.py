@@ -21,7 +21,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -110,24 +110,47 @@ def checked_function(
     target: Callable[..., Any], signature: Signature, passes: Passes, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
     """Returns the function that checks a call and runs its artifact."""
+
+    def make(function: Callable[..., Any], parameters: Sequence[Parameter]) -> FunctionType:
+        maker = Artifacts(function, parameters, passes.lower, options, name_of(function))
+        selector = Selector(signature, parameters, torch_tensors(), maker, name=maker.name, solve=passes.solve)
+        refuse_early(replace(signature, params=tuple(selector.listed)), passes.lower)
+        return selector.front()
+
+    return fronted(target, signature, make)
+
+
+# A function with the parameters of the first argument, which are the second.
+Make: TypeAlias = Callable[[Callable[..., Any], Sequence[Parameter]], FunctionType]
+
+
+def fronted(target: Callable[..., Any], signature: Signature, make: Make) -> Callable[..., Any]:
+    """Returns the function that ``make`` puts in front of ``target``.
+
+    Of a spec that speaks of ``self``'s attributes torch must see a parameter ``self``; then it is a partial.
+
+    Raises:
+        ShapeError: ``unknown-parameter``.
+    """
     if any(param.name == signature.receiver for param in signature.params):
-        return _with_receiver(target, signature, passes, options)
-    return _front(target, parameters_of(target, signature), signature, passes, options)
+        owner: object
+        function: Callable[..., Any]
+        if isinstance(target, torch.nn.Module):
+            owner, function = target, torch.nn.Module.__call__
+        elif inspect.ismethod(target):
+            owner, function = target.__self__, target.__func__
+        else:  # the plain function of a class has the receiver among its parameters
+            return _front(target, parameters_of(target, signature), signature, make)
+        receiver = Parameter(signature.receiver or "self", ParamKind.POSITIONAL_ONLY)
+        parameters = (receiver, *parameters_of(target, signature))
+        return functools.partial(_front(function, parameters, signature, make), owner)
+    return _front(target, parameters_of(target, signature), signature, make)
 
 
 def _front(
-    target: Callable[..., Any],
-    parameters: Sequence[Parameter],
-    signature: Signature,
-    passes: Passes,
-    options: Mapping[str, Any],
+    target: Callable[..., Any], parameters: Sequence[Parameter], signature: Signature, make: Make
 ) -> FunctionType:
-    name = _name_of(target)
-    parameters = with_secret_defaults(parameters, signature)
-    maker = Artifacts(target, parameters, passes.lower, options, name)
-    selector = Selector(signature, parameters, torch_tensors(), maker, name=name, solve=passes.solve)
-    _refuse_early(replace(signature, params=tuple(selector.listed)), passes.lower)
-    front = selector.front()
+    front = make(target, with_secret_defaults(parameters, signature))
     if isinstance(target, FunctionType):
         # not `updated`: an attached spec must stay behind
         functools.update_wrapper(front, target, updated=())
@@ -136,7 +159,7 @@ def _front(
     return front
 
 
-def _refuse_early(signature: Signature, lower: Lower) -> None:
+def refuse_early(signature: Signature, lower: Lower) -> None:
     """Raises what any call would raise, where that can be known without one.
 
     Raises:
@@ -150,24 +173,8 @@ def _refuse_early(signature: Signature, lower: Lower) -> None:
         shift(lower(whole, {}, True))
 
 
-def _with_receiver(
-    target: Callable[..., Any], signature: Signature, passes: Passes, options: Mapping[str, Any]
-) -> Callable[..., Any]:
-    """Returns the checked function of a spec that speaks of ``self``'s attributes: torch must see a parameter ``self``."""
-    owner: object
-    function: Callable[..., Any]
-    if isinstance(target, torch.nn.Module):
-        owner, function = target, torch.nn.Module.__call__
-    elif inspect.ismethod(target):
-        owner, function = target.__self__, target.__func__
-    else:  # the plain function of a class has the receiver among its parameters
-        return _front(target, parameters_of(target, signature), signature, passes, options)
-    receiver = Parameter(signature.receiver or "self", ParamKind.POSITIONAL_ONLY)
-    parameters = (receiver, *parameters_of(target, signature))
-    return functools.partial(_front(function, parameters, signature, passes, options), owner)
-
-
-def _name_of(target: Callable[..., Any]) -> str:
+def name_of(target: Callable[..., Any]) -> str:
+    """Returns what messages and torch's logs call ``target``."""
     while isinstance(target, functools.partial):
         target = target.func
     return getattr(target, "__name__", None) or type(target).__name__

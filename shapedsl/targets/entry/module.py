@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch._dynamo.eval_frame import OptimizedModule
@@ -54,3 +54,32 @@ class SpecModule(OptimizedModule):
         """Returns whether the module holds ``item``, as the module itself understands it."""
         held: Any = self._orig_mod
         return item in held
+
+
+class ServedModule(SpecModule):
+    """A module served by several artifacts. What its function offers is offered by the module, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OFFERED:
+            front = self.__dict__.get("_served")
+            if front is not None:
+                return getattr(front, name)
+        return super().__getattr__(name)
+
+    def _initialize(self) -> None:
+        super()._initialize()
+        inner: Any = self.__dict__.get("_forward", self.forward)
+        self.__dict__["_served"] = inner
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        state.pop("_served", None)  # made anew
+        return state
+
+
+OFFERED: Final = frozenset({"warm", "stats", "explain", "check_padding", "spec", "dispatcher"})
+
+
+def is_module(target: object) -> bool:
+    """Returns whether ``target`` is a module of torch's."""
+    return isinstance(target, torch.nn.Module)

@@ -1,0 +1,49 @@
+"""What serving needs of torch: whether a call changed what it was given, and what a new process must forget."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+
+def versions_of(target: Callable[..., Any], values: Sequence[Any]) -> tuple[int, ...]:
+    """Returns numbers that differ once one of the tensors of a call was changed in place.
+
+    Args:
+        target: What is called; of a module or a bound method the parameters and buffers count too.
+        values: All arguments.
+    """
+    return tuple(tensor._version for tensor in _tensors(target, values) if not tensor.is_inference())
+
+
+def _tensors(target: Callable[..., Any], values: Sequence[Any]) -> Iterator[torch.Tensor]:
+    yield from _of(pytree.tree_leaves(list(values)))
+    owner: object = getattr(target, "__self__", target)
+    for module in (owner, *values):
+        if isinstance(module, torch.nn.Module):
+            yield from _of(module.parameters())
+            yield from _of(module.buffers())
+
+
+def _of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    # a class of the user's may know no version
+    return (value for value in values if type(value) in (torch.Tensor, torch.nn.Parameter))
+
+
+def _forget_compiling() -> None:
+    """Opens torch's lock of compilations: who held it when the process was forked lives on in the parent alone."""
+    from torch._dynamo import convert_frame
+
+    renew: Any = getattr(convert_frame.compile_lock, "_at_fork_reinit", None)
+    if renew is not None:
+        renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_compiling)
+
+__all__ = ["versions_of"]
