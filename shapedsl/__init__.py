@@ -32,6 +32,7 @@ _EXPORTS = {
     "Spec": "api",
     "SpecFile": "api",
     "attach": "api",
+    "check_padding": "api",
     "compare": "api",
     "compile": "api",
     "export": "api",
@@ -52,6 +53,7 @@ __all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked  # 
 
 TYPE_CHECKING = False  # typing's flag, without importing typing
 if TYPE_CHECKING:
+    from . import strategies as strategies
     from .annotations import Scalar as Scalar
     from .annotations import Shape as Shape
     from .annotations import Tensor as Tensor
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from .api import Spec as Spec
     from .api import SpecFile as SpecFile
     from .api import attach as attach
+    from .api import check_padding as check_padding
     from .api import compare as compare
     from .api import compile as compile
     from .api import export as export
@@ -85,11 +88,13 @@ if TYPE_CHECKING:
 else:  # a type checker that saw this would take any name for good
 
     def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name == "strategies":  # of an extra; `dir` and `*` leave it out
+            return import_module(f"{__name__}.strategies")
         module = _EXPORTS.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module
-
         value = getattr(import_module(f"{__name__}.{module}"), name)
         globals()[name] = value
         return value

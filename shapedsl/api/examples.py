@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import pipeline
 from ..diagnostics import Report
 from ..ir import Signature
-from ..serving.examples import Drawn, Given, cap_of, draw
+from ..serving.examples import Drawn, Given, cap_of, draw, draw_by
 from ..targets.inputs import MOST, make
 from ..targets.tensors import torch_for
 from .asking import within
@@ -84,6 +84,7 @@ def examples_of(
             objects=objects,
             device=device,
             most=bound,
+            params=signature.params,
         )
         spec.check(*call[0], **call[1])
         calls.append(call)
@@ -171,4 +172,57 @@ def _size(value: Any) -> int | tuple[int, ...] | None:
     return None
 
 
-__all__ = ["Call", "at_case", "drawn_of", "example_of", "examples_of", "given_of"]
+class Drawing:
+    """Examples of which every choice is made by someone else, e.g. by hypothesis."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        sizes: Mapping[str, int | Sequence[int]] | None,
+        *,
+        case: str | int | None,
+        like: tuple[Sequence[Any], Mapping[str, Any]] | None,
+        objects: Mapping[str, type] | None,
+        device: torch.device | str | None,
+        most: int,
+        named: Mapping[str, Any],
+    ) -> None:
+        """Args: as `examples_of`.
+
+        Raises:
+            ShapeError: As `examples_of`.
+        """
+        torch_for("making examples")
+        self.spec = spec
+        self.signature = at_case(spec.signature, case)
+        self.given = given_of(self.signature, sizes or {}, named, like)
+        self.objects = objects
+        self.device = device
+        self.most = most
+        self.fallback = drawn_of(self.signature, 1, 0, self.given, most)[0]
+
+    def call(self, between: Callable[[int, int], int], longest: int, seeds: int) -> Call:
+        """Returns an example.
+
+        Args:
+            between: Returns a number between two, both included; lower ones mean fuller structures and smaller sizes.
+            longest: Of sequences of any length, and the number of dims of variadics.
+            seeds: The largest seed of the data.
+        """
+        drawn = draw_by(self.signature, between, self.given, longest, self.most) or self.fallback
+        call = make(
+            drawn.expanded,
+            drawn.sizes,
+            between(0, seeds),
+            given=self.given.values,
+            like=self.given.like,
+            objects=self.objects,
+            device=self.device,
+            most=max(self.most, MOST),
+            params=self.signature.params,
+        )
+        self.spec.check(*call[0], **call[1])
+        return call
+
+
+__all__ = ["Call", "Drawing", "at_case", "drawn_of", "example_of", "examples_of", "given_of"]

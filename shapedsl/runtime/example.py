@@ -380,18 +380,18 @@ def _below(path: Path, step: Attribute | Item) -> Path:
 
 
 def positional(
-    params: Sequence[Param], arguments: Mapping[str, object]
+    params: Sequence[Param], arguments: Mapping[str, object], *, gap: bool = False
 ) -> tuple[tuple[object, ...], dict[str, object]]:
     """Returns ``arguments`` as a call passes them: ``(args, kwargs)``, what was omitted left out.
 
     Args:
-        params: Of the spec.
+        params: Of the spec, in any order of kinds.
         arguments: Parameter → value; ``*args`` a sequence, ``**kwargs`` a mapping.
+        gap: Whether a parameter that ``params`` leaves out was omitted in front.
     """
     kinds = list(ParamKind)
     args: list[object] = []
     kwargs: dict[str, object] = {}
-    gap = False
     for param in sorted(params, key=lambda param: kinds.index(param.kind)):
         if param.name not in arguments:
             gap = gap or param.kind in (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL_OR_KEYWORD)

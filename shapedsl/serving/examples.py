@@ -27,7 +27,7 @@ from ..ir.expand import expand
 from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import free_vars
 from ..normalize.decide import find_sizes
-from ..normalize.sampling import LARGEST, Nothing, point, points
+from ..normalize.sampling import LARGEST, Nothing, chosen, point, points
 from ..runtime.example import Choice, Known, Missing, Uniform, choices, is_hole, possible_values, skeleton
 from ..runtime.explain import value_at
 from ..targets.inputs import elements
@@ -251,8 +251,6 @@ def points_at(
 ) -> list[dict[str, int]]:
     """Returns sizes at one structure; see `points`. Where ``exempt``, the first is not held to ``most``."""
     anchors = given.anchors
-    deepest = max((len(leaf.dims) for leaf in expanded.leaves if not leaf.scalar), default=1)
-    largest = LARGEST if most is None else max(FEWEST_STEPS, min(LARGEST, round(most ** (1 / max(1, deepest)))))
     first = exempt
 
     def accept(sizes: Mapping[str, int]) -> bool:
@@ -269,8 +267,90 @@ def points_at(
         fixed=wanted.pins,
         given=wanted.predicates,
         accept=accept,
-        largest=largest,
+        largest=_reach(expanded, most),
     )
+
+
+def draw_by(
+    signature: Signature, between: Callable[[int, int], int], given: Given, longest: int, most: int
+) -> Drawn | None:
+    """Returns an example of which ``between`` makes every choice; None where what it chose first has no sizes.
+
+    Args:
+        signature: Not expanded.
+        between: Returns a number between two, both included; lower ones mean fuller structures and smaller sizes.
+        given: By the user.
+        longest: Of sequences of any length, and the number of dims of variadics.
+        most: How many elements the example may have, where fewer are possible.
+    """
+    known = known_of(signature, given, Report())
+    if known is None:
+        return None
+    choice: Choice = _Chosen(between, longest)
+    structure = at_choice(signature, Uniform(all_passed=False) if given.like else choice, known, given, Report())
+    if structure is None:
+        return None
+    expanded, wanted = structure
+    sizes = chosen(
+        expanded.signature,
+        between,
+        fixed=wanted.pins,
+        given=wanted.predicates,
+        accept=lambda sizes: elements(expanded, sizes, given=given.values, like=given.anchors) <= most,
+        largest=_reach(expanded, most),
+    )
+    return None if sizes is None else Drawn(expanded, sizes)
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """A structure of which every part is chosen on its own.
+
+    Attributes:
+        between: Chooses.
+        longest: How many items or dims there are at most.
+        known: What was chosen.
+    """
+
+    between: Callable[[int, int], int]
+    longest: int
+    known: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+
+    def passed(self, param: str) -> bool:
+        """Returns whether it is passed: that is simpler."""
+        return not self._choose("passed", param, 1)
+
+    def present(self, path: str) -> bool:
+        """Returns whether it is there: that is simpler."""
+        return not self._choose("present", path, 1)
+
+    def length(self, path: str) -> int:
+        """Returns how often the items stand."""
+        return self._count("length", path)
+
+    def rank(self, variadic: str) -> int:
+        """Returns how many dims it has."""
+        return self._count("rank", variadic)
+
+    def _count(self, what: str, where: str) -> int:
+        if self.longest < 1:
+            return 0
+        chosen_ = self._choose(what, where, self.longest)
+        return 1 - chosen_ if chosen_ < 2 else chosen_  # one is simpler than none
+
+    def _choose(self, what: str, where: str, most: int) -> int:
+        key = what, where
+        if key not in self.known:
+            self.known[key] = self.between(0, most)
+        return self.known[key]
+
+
+def _reach(expanded: Expanded, most: int | None) -> int:
+    """Returns how far above its least value a size without an upper end is drawn."""
+    if most is None:
+        return LARGEST
+    deepest = max((len(leaf.dims) for leaf in expanded.leaves if not leaf.scalar), default=1)
+    return max(FEWEST_STEPS, min(LARGEST, int(float(most) ** (1 / max(1, deepest)))))
 
 
 def cap_of(n: int, most: int) -> int:
@@ -278,4 +358,4 @@ def cap_of(n: int, most: int) -> int:
     return min(most, max(LEAST_CAP, PLENTY // max(1, n)))
 
 
-__all__ = ["Drawn", "Given", "at_choice", "cap_of", "draw", "known_of", "points_at"]
+__all__ = ["Drawn", "Given", "at_choice", "cap_of", "draw", "draw_by", "known_of", "points_at"]

@@ -34,6 +34,7 @@ from ..ir import (
     NoneType,
     ObjectType,
     OptionalType,
+    Param,
     Path,
     ScalarType,
     SequenceType,
@@ -68,6 +69,7 @@ def make(
     objects: Mapping[str, type] | None = None,
     device: Any = None,
     most: int = MOST,
+    params: Sequence[Param] | None = None,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Returns ``(args, kwargs)`` of a call at one structure.
 
@@ -80,6 +82,8 @@ def make(
         objects: The class of an object, by the name that the spec calls it; else it is a ``SimpleNamespace``.
         device: Of the tensors; ``"meta"`` allocates nothing.
         most: How many elements all tensors may have together, on a device with memory.
+        params: Of the spec, those too that this structure omits; without them what may go by keyword does, once
+            one is omitted.
 
     Raises:
         ShapeError: ``too-many-elements``: they have more; ``missing-input``: something static is neither given nor
@@ -94,7 +98,11 @@ def make(
         else maker.build(param.type, Path(param.name), maker.like.get(param.name, _ABSENT))
         for param in expanded.signature.params
     }
-    return positional(expanded.signature.params, arguments)
+    if params is not None:
+        return positional(params, arguments)
+    structure = expanded.structure if isinstance(expanded.structure, tuple) else ()
+    omitted = any(isinstance(part, tuple) and part[:1] == ("omitted",) for part in structure)
+    return positional(expanded.signature.params, arguments, gap=omitted)
 
 
 def elements(

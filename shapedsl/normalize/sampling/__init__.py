@@ -118,6 +118,20 @@ def nearest(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int] | 
     return None if found is None or isinstance(found, Unknown) else dict(found)
 
 
+def chosen(
+    signature: Signature,
+    between: Callable[[int, int], int],
+    *,
+    fixed: Mapping[str, int] | None = None,
+    given: Sequence[Predicate] = (),
+    accept: Accept | None = None,
+    largest: int = LARGEST,
+) -> dict[str, int] | None:
+    """Returns sizes that ``between`` chooses from what is possible, e.g. by hypothesis; see `Drawer.chosen`."""
+    found = drawer_of(signature, fixed or {}, given, largest).chosen(between, accept or _any)
+    return None if found is None else dict(found)
+
+
 def drawer_of(signature: Signature, fixed: Mapping[str, int], given: Sequence[Predicate], largest: int) -> Drawer:
     """Returns what draws sizes of ``signature``; see `points`."""
     ranks = dict(signature.ranks)
@@ -170,4 +184,4 @@ def _any(sizes: Sizes) -> bool:
     return True
 
 
-__all__ = ["LARGEST", "Nothing", "nearest", "point", "points"]
+__all__ = ["LARGEST", "Nothing", "chosen", "nearest", "point", "points"]

@@ -163,6 +163,49 @@ class Drawer:
                 return found
         return None
 
+    def chosen(self, between: Callable[[int, int], int], accept: Callable[[Sizes], bool]) -> Sizes | None:
+        """Returns sizes that ``between`` chooses, one after the other, from what is left of each; None if there are none.
+
+        A choice that excludes everything is replaced by one that does not, so none is in vain.
+
+        Args:
+            between: Returns a number between two, both included; the lower ones mean smaller sizes.
+            accept: What else has to hold; if the smallest sizes are not accepted, nothing is held to it.
+        """
+        model = self.solve()
+        if not isinstance(model, Mapping):
+            return None
+        pins: list[Predicate] = []
+        mark = self._box.mark()
+        try:
+            for name in self.names:
+                domain = self._domain(name)
+                least, step = start_of(domain), domain.modulus
+                steps = self.largest if domain.high == inf else max(0, (int(domain.high) - least) // step)
+                reach = min(steps, self.largest + 1)  # one more stands for the upper end
+                number = between(0, reach) if reach else 0
+                value = least + (steps if number > self.largest else number) * step
+                if value != model[name]:
+                    trial = self.solve([*pins, _equal(name, value)], work=LITTLE)
+                    if isinstance(trial, Mapping) and (accept(trial) or not accept(model)):
+                        model = trial
+                pins.append(_equal(name, model[name]))
+                self._narrow(name, model[name])
+        finally:
+            self._box.undo(mark)
+        return model
+
+    def _narrow(self, name: str, value: int) -> None:
+        """Assumes a value that is known to be possible, for as long as there is work left to draw conclusions."""
+        self._box.budget.left = LITTLE
+        try:
+            self._box.raise_low((name,), value, 0)
+            self._box.lower_high((name,), value, 0)
+            self._box.propagate()
+        except (Clash, TooHard):  # what is drawn is confirmed in any case
+            self._box.moved.clear()
+            self._box.queue.clear()
+
     def mutated(self, sizes: Sizes, rng: Random) -> Sizes | None:
         """Returns sizes that share some with ``sizes``, found by search; or None."""
         names = [name for name in self.names if rng.random() < 0.5]
