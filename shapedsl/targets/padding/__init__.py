@@ -1,0 +1,212 @@
+"""Pad the arguments of a call, run it, and take the slots out of its result.
+
+Before and after, with ``bucket S in {64, 128} pad ids with 0`` and 40 columns::
+
+    f(ids)          run(ids of 64 columns)[:, :40]
+
+`geometry` works out where slots are, once for a tuple of sizes; `tensors` pads, in memory that `buffers` keeps;
+`cropping` undoes it. Where every size is a member already, arguments are passed as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import torch
+
+from ...diagnostics import Report
+from ...ir import Alternative, Apply, Bucket, Type, Var
+from ...ir.expanded import Expanded
+from ...ir.padding import grown, mentions
+from ...ir.paths import Attribute
+from ...ir.taking import padded_name
+from ...ir.variadic import splice
+from ...ir.walk import free_vars, scalar_sizes, tensor_dims
+from ...ir.write_sizes import write_dim
+from ...runtime.parameters import Parameter
+from .buffers import Pool
+from .containers import Copied, Tree, part, replaced, tree_of
+from .cropping import Unpad, cropper
+from .geometry import Geometry, geometry
+from .tensors import Lent, lend
+
+MOST_REMEMBERED: Final = 1024  # geometries
+
+
+class Padder:
+    """Pads for one alternative at one structure. May be called in several threads at once.
+
+    Attributes:
+        needs: The sizes that `call` must have, by name.
+    """
+
+    def __init__(
+        self,
+        alternative: Alternative,
+        expanded: Expanded,
+        parameters: Sequence[Parameter],
+        returns: Type | None = None,
+        unpad: Mapping[str, Unpad] | None = None,
+    ) -> None:
+        """Args:
+        alternative: With buckets.
+        expanded: The structure.
+        parameters: Of the callable, in the order of the values.
+        returns: The claimed type.
+        unpad: Path into the result → ``fn(output, sizes)``, which takes the slots out itself.
+
+        Raises:
+            ShapeError: ``unpadded-argument``, ``wrong-pad``.
+        """
+        report = Report()
+        ranks = dict(expanded.ranks)
+        self._expanded = expanded
+        self._lengths = dict(expanded.lengths)
+        self._buckets = tuple(_written_out(bucket, ranks) for bucket in alternative.buckets)
+        self._grown = grown(alternative, expanded.leaves, report)
+        self.needs = tuple(
+            dict.fromkeys(name for leaf in expanded.leaves for dim in leaf.dims for name in free_vars(dim))
+        )
+        padded = [bucket.variable for bucket in alternative.buckets if bucket.pads is not None]
+        self._check_names(returns, padded, report)
+        report.raise_errors()
+        drops = {drop.path.steps: drop for drop in (*expanded.signature.drops, *alternative.drops)}
+        self._crop = cropper(returns, list(drops.values()), unpad or {}, padded)
+        leaves = sorted({each.leaf for each in self._grown})
+        self._paths = {at: expanded.leaves[at].path for at in leaves}
+        index = {param.name: at for at, param in enumerate(parameters)}
+        self._roots = [
+            (index[name], name, tree) for name, tree in tree_of([(self._paths[at], at) for at in leaves]).items()
+        ]
+        self._remembered: dict[tuple[tuple[int, ...], tuple[int, ...]], Geometry] = {}
+        self._pool = Pool()
+
+    def call(
+        self, run: Callable[..., Any], sizes: Mapping[str, int], chosen: tuple[int, ...], values: Sequence[Any]
+    ) -> Any:
+        """Returns what ``run`` returns, without slots.
+
+        Args:
+            run: Takes ``values`` by position, padded.
+            sizes: The caller's.
+            chosen: The padded size of each bucket, in written order.
+            values: One a parameter; a tuple for ``*args``, a dict for ``**kwargs``.
+
+        Raises:
+            ShapeError: ``wrong-pad`` where a tensor cannot be padded so; ``return-mismatch`` where the result is
+                not what the return type claims.
+        """
+        return self.run(run, tuple([sizes[name] for name in self.needs]), chosen, values)
+
+    def run(
+        self, run: Callable[..., Any], sizes: tuple[int, ...], chosen: tuple[int, ...], values: Sequence[Any]
+    ) -> Any:
+        """As `call`, with ``sizes`` in the order of `needs`."""
+        shape = self._remembered.get((sizes, chosen))
+        if shape is None:
+            real = {**self._lengths, **dict(zip(self.needs, sizes, strict=True))}
+            shape = geometry(self._expanded, self._buckets, self._grown, real, chosen)
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[sizes, chosen] = shape
+        call = _Call(shape)
+        if not shape.changed:
+            return self._crop(run(*values), call)
+        passed = [*values]
+        for index, name, tree in self._roots:
+            passed[index] = self._padded(passed[index], tree, name, call)
+        result = run(*passed)
+        del passed
+        for lent in call.lent:
+            lent.take_back()
+        for copied in call.copied:
+            copied.take_back()
+        result = self._crop(result, call)
+        call.copied.clear()
+        for lent in call.lent:
+            lent.release(self._pool)
+        return result
+
+    def _check_names(self, returns: Type | None, padded: Sequence[str], report: Report) -> None:
+        """Reports what cannot be worked out, since this structure does not have a size that it names."""
+        known = {*self.needs, *self._lengths}
+        named = known | {padded_name(bucket) for bucket in self._buckets}
+        for each in self._grown:
+            bucket = self._buckets[each.bucket]
+            for what, size in (("fill", each.fill), ("position", bucket.position)):
+                if isinstance(size, (Var, Apply)) and (missing := [n for n in free_vars(size) if n not in named]):
+                    report.error(
+                        "wrong-pad",
+                        f"the {what} of `{self._expanded.leaves[each.leaf].path}` names `{missing[0]}`, a size that "
+                        "these arguments do not have",
+                        at=bucket.span,
+                        help="name sizes of arguments that are always passed",
+                    )
+        for dim in (*tensor_dims(returns), *scalar_sizes(returns)) if returns is not None else ():
+            if any(mentions(dim, name) for name in padded) and (
+                missing := [n for n in free_vars(dim) if n not in known]
+            ):
+                report.error(
+                    "bucket-without-return",
+                    f"the return type names `{missing[0]}`, a size that these arguments do not have, so slots "
+                    f"cannot be found on its axis `{write_dim(dim)}`",
+                    at=dim.span,
+                    help="write `drop` or `keep` with the path of that result",
+                )
+
+    def clear(self) -> None:
+        """Frees the memory that is kept for later calls."""
+        self._pool.clear()
+        self._remembered.clear()
+
+    def _padded(self, value: Any, tree: Tree | int, path: str, call: _Call) -> Any:
+        if isinstance(tree, int):
+            if tree in call.geometry.scalars:
+                return call.geometry.scalars[tree]
+            grows = call.geometry.leaves.get(tree)
+            if grows is None:
+                return value
+            lent = lend(value, grows, str(self._paths[tree]), tree, self._pool)
+            call.lent.append(lent)
+            return lent.padded
+        parts: dict[Any, Any] = {}
+        for step, below in tree.items():
+            before = part(value, (step,))
+            after = self._padded(before, below, path, call)
+            if after is not before:
+                parts[step] = after
+        if not parts:
+            return value
+        made = replaced(value, parts)
+        keys = frozenset(step if isinstance(step, Attribute) else step.key for step in parts)
+        call.copied.append(Copied(value, made, keys, path))
+        return made
+
+
+def _written_out(bucket: Bucket, ranks: Mapping[str, int]) -> Bucket:
+    return bucket if isinstance(bucket.position, str) else replace(bucket, position=splice(bucket.position, ranks))
+
+
+class _Call:
+    """One call, for `cropping.Result`."""
+
+    __slots__ = ("copied", "geometry", "lent")
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        self.lent: list[Lent] = []
+        self.copied: list[Copied] = []
+
+    def passed(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Returns the caller's tensor, if ``tensor`` is what was passed for it."""
+        return next((lent.original for lent in self.lent if tensor is lent.padded), None)
+
+    def owned(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Returns ``tensor``, or a copy of it if it lies in memory that is used again."""
+        shared = any(lent.buffer is not None and lent.buffer.shares(tensor) for lent in self.lent)
+        return tensor.clone() if shared else tensor
+
+
+__all__ = ["Padder", "Unpad"]
