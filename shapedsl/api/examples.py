@@ -10,7 +10,7 @@ from .. import pipeline
 from ..diagnostics import Report
 from ..ir import Signature
 from ..serving.examples import Drawn, Given, cap_of, draw, draw_by
-from ..targets.inputs import MOST, make
+from ..targets.inputs import MOST, elements, make, refuse
 from ..targets.tensors import torch_for
 from .asking import within
 from .spec import Spec, is_tensor
@@ -73,6 +73,11 @@ def examples_of(
     bound = MOST if most is None else most
     drawn = drawn_of(signature, n, seed, given, None if meta else cap_of(n, bound))
     calls: list[Call] = []
+    if not meta and n > 1:
+        each_has = [elements(each.expanded, each.sizes, given=given.values, like=given.anchors) for each in drawn]
+        total = sum(each_has[at % len(drawn)] for at in range(n))
+        if total > bound:
+            refuse(signature, total, bound, f"all {n} together; one has up to {max(each_has):,}")
     for at in range(n):
         each = drawn[at % len(drawn)]
         call = make(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, TypeAlias, cast
+from typing import Final, Protocol, cast
 
 from ..diagnostics import Span
 from ..ir import (
@@ -157,44 +157,72 @@ class Known:
     ranks: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-Skeleton: TypeAlias = dict[str, object]
+@dataclass(slots=True)
+class Skeleton:
+    """One structure.
+
+    Attributes:
+        arguments: Parameter → value, with a `Hole` for each tensor to be made.
+        missing: What they lack.
+        left_out: What was left out of them because it would have to be given.
+    """
+
+    arguments: dict[str, object] = field(default_factory=dict[str, object])
+    missing: list[Missing] = field(default_factory=list[Missing])
+    left_out: list[Missing] = field(default_factory=list[Missing])
 
 
-def skeleton(signature: Signature, choice: Choice, known: Known) -> tuple[Skeleton, list[Missing]]:
-    """Returns arguments with a `Hole` for each tensor, and what they lack.
+def skeleton(signature: Signature, choice: Choice, known: Known) -> Skeleton:
+    """Returns arguments with a `Hole` for each tensor.
 
     Args:
         signature: Not expanded.
         choice: What to choose where the spec leaves it open.
         known: What is given.
     """
-    found: Skeleton = {}
-    missing: list[Missing] = []
+    found = Skeleton()
     kinds = list(ParamKind)
+    params = sorted(signature.params, key=lambda param: kinds.index(param.kind))
+    must_pass = any(_has_more(param, known) for param in params)  # no `*args` without what stands in front of them
     closed = False  # what stands behind an omitted positional-only parameter cannot be passed
-    for param in sorted(signature.params, key=lambda param: kinds.index(param.kind)):
+    for param in params:
         if param.name in known.values:
-            found[param.name] = known.values[param.name]
+            found.arguments[param.name] = known.values[param.name]
             continue
-        builder = _Builder(choice, known, param.name)
+        builder = _Builder(choice, known, param.name, found.left_out)
+        positional_ = param.kind in (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL_OR_KEYWORD)
         if param.kind in (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD):
-            if isinstance(param.type, AnyType) or (closed and _may_be_empty(param.type)):
+            if isinstance(param.type, AnyType):
+                continue
+            empty = _may_be_empty(param.type)
+            if empty and closed and param.kind is ParamKind.VAR_POSITIONAL:
                 continue
             value = builder.build(param.type, Path(param.name))
-            if builder.missing and _may_be_empty(param.type):
+            if builder.missing and empty:
+                found.left_out += builder.missing
+                continue
+        elif param.default and not (must_pass and positional_):
+            wanted = not (closed and param.kind is ParamKind.POSITIONAL_ONLY) and choice.passed(param.name)
+            value = builder.build(param.type, Path(param.name)) if wanted else None
+            if not wanted or builder.missing:
+                found.left_out += builder.missing
+                closed = closed or positional_
                 continue
         else:
-            wanted = not (closed and param.kind is ParamKind.POSITIONAL_ONLY)
-            if param.default and not (wanted and choice.passed(param.name)):
-                closed = True
-                continue
             value = builder.build(param.type, Path(param.name))
-            if builder.missing and param.default:
-                closed = True
-                continue
-        found[param.name] = value
-        missing += builder.missing
-    return found, list(dict.fromkeys(missing))
+        found.arguments[param.name] = value
+        found.missing += builder.missing
+    found.missing = list(dict.fromkeys(found.missing))
+    found.left_out = list(dict.fromkeys(found.left_out))
+    return found
+
+
+def _has_more(param: Param, known: Known) -> bool:
+    if param.kind is not ParamKind.VAR_POSITIONAL or isinstance(param.type, AnyType):
+        return False
+    if param.name in known.values:
+        return bool(known.values[param.name])
+    return not _may_be_empty(param.type)
 
 
 def _may_be_empty(type_: Type) -> bool:
@@ -212,6 +240,7 @@ class _Builder:
     choice: Choice
     known: Known
     root: str
+    left_out: list[Missing]
     missing: list[Missing] = field(default_factory=list[Missing])
 
     def build(self, type_: Type, path: Path) -> object:
@@ -238,6 +267,7 @@ class _Builder:
                     return None
                 trial = replace(self, missing=[])
                 value = trial.build(inner, path)
+                self.left_out += trial.missing
                 return None if trial.missing else value
             case NoneType():
                 return None
@@ -331,22 +361,24 @@ def values_at(signature: Signature, leaf: Leaf) -> list[Values]:
     ]
 
 
-def possible_values(expanded: Expanded, skip: Collection[str] = ()) -> list[tuple[Values, Predicate]]:
+def possible_values(
+    expanded: Expanded, known: Collection[str], skip: Collection[str] = ()
+) -> list[tuple[Values, Predicate]]:
     """Returns what the sizes must satisfy for valid data to exist, with the clause that asks for it.
 
     Args:
         expanded: At the structure of the example.
+        known: The names that have a value there; what a clause says with others is left out.
         skip: Parameters that are given: their data are what they are.
     """
     found: list[tuple[Values, Predicate]] = []
-    known = {variable.name for variable in expanded.signature.variables}
     for leaf in expanded.leaves:
         if leaf.path.root in skip or any(isinstance(dim, Static) for dim in leaf.dims):
             continue
         found += [
             (values, _possible(values, leaf))
             for values in values_at(expanded.signature, leaf)
-            if known.issuperset((*free_vars(values.low), *free_vars(values.high)))
+            if set(known).issuperset((*free_vars(values.low), *free_vars(values.high)))
         ]
     return found
 
@@ -416,6 +448,7 @@ __all__ = [
     "Hole",
     "Known",
     "Missing",
+    "Skeleton",
     "Uniform",
     "choices",
     "is_closed",

@@ -31,7 +31,7 @@ from ..normalize.sampling import LARGEST, Nothing, chosen, point, points
 from ..runtime.example import Choice, Known, Missing, Uniform, choices, is_hole, possible_values, skeleton
 from ..runtime.explain import value_at
 from ..targets.inputs import elements
-from .unmet import Asked, tell_missing, tell_unknown, tell_unmet
+from .unmet import Asked, tell_missing, tell_unknown, tell_unmet, tell_unread
 
 FEWEST_STEPS: Final = 4  # of a size without an upper end, however many dims there are
 PLENTY: Final = 2**24  # elements of all corners and random examples together
@@ -215,30 +215,32 @@ def at_choice(
         given: What is given.
         report: Receives ``missing-input``, and what `expand` says.
     """
-    arguments, missing = skeleton(signature, choice, known)
-    if given.like:
-        arguments = {name: value for name, value in arguments.items() if name in known.values}
-    if missing:
-        tell_missing(signature, missing, report)
+    made = skeleton(signature, choice, known)
+    if made.missing:
+        tell_missing(signature, made.missing, report)
         return None
+    arguments = {n: value for n, value in made.arguments.items() if n in known.values or not given.like}
     expanded = expand(
         signature, arguments, is_tensor=lambda value: is_hole(value) or given.is_tensor(value), report=report
     )
     if expanded is None:
         return None
-    bound = {variable.name for variable in expanded.signature.variables}
-    pins: dict[str, int] = {}
+    pins = {name: size for name, size in known.consts.items() if size is not None}
+    bound = {variable.name for variable in expanded.signature.variables} | pins.keys()
     for name, size in given.sizes.items():
         sizes = {name: size} if isinstance(size, int) else {f"{name}[{axis}]": each for axis, each in enumerate(size)}
         if not bound.issuperset(sizes):
-            return None  # this structure lacks what was given
+            if made.left_out:
+                tell_missing(signature, made.left_out, report)
+            else:
+                tell_unread(signature, name, report)
+            return None
         pins |= sizes
-    pins |= {name: size for name, size in known.consts.items() if size is not None and name in bound}
     unread = [name for name in _consts_of_values(signature) if known.consts.get(name, 0) is None]
     if unread:
         tell_missing(signature, [Missing(name, name, "a `const` that is `_`", True) for name in unread], report)
         return None
-    values = possible_values(expanded, skip=given.values)
+    values = possible_values(expanded, bound, skip=given.values)
     return expanded, Asked(pins, tuple(equal_to_given(expanded.leaves, given.values)), tuple(values))
 
 

@@ -149,6 +149,17 @@ def tell_missing(signature: Signature, missing: Sequence[Missing], report: Repor
     )
 
 
+def tell_unread(signature: Signature, name: str, report: Report) -> None:
+    """Reports a given size that no parameter of the example has."""
+    variable = signature.variable(name)
+    report.error(
+        "unknown-name",
+        f"`{name}` is a size of no parameter that the example has",
+        at=signature.span if variable is None or variable.span is None else variable.span,
+        help=f"leave `{name}=` out, or pass an example that has it with `like=(args, kwargs)`",
+    )
+
+
 def tell_unknown(signature: Signature, sizes: Mapping[str, object], report: Report) -> bool:
     """Reports given sizes of what is no variable of a parameter; returns whether all are fine."""
     variables = {variable.name: variable for variable in signature.variables}
@@ -170,4 +181,4 @@ def tell_unknown(signature: Signature, sizes: Mapping[str, object], report: Repo
     return not report.errors
 
 
-__all__ = ["Asked", "tell_missing", "tell_unknown", "tell_unmet"]
+__all__ = ["Asked", "tell_missing", "tell_unknown", "tell_unmet", "tell_unread"]

@@ -38,6 +38,7 @@ from ..ir import (
     Path,
     ScalarType,
     SequenceType,
+    Signature,
     Size,
     Static,
     TensorType,
@@ -91,7 +92,10 @@ def make(
     """
     maker = _Maker(expanded, sizes, seed, given or {}, like or {}, objects or {}, device)
     if not maker.meta:
-        maker.bound(most)
+        count = elements(expanded, sizes, given=given, like=like)
+        if count > most:
+            shown = ", ".join(f"{name} = {size}" for name, size in sorted(sizes.items()) if not name.startswith("?"))
+            refuse(expanded.signature, count, most, f"at {shown}")
     arguments = {
         param.name: maker.given[param.name]
         if param.name in maker.given
@@ -131,6 +135,19 @@ def elements(
     return total
 
 
+def refuse(signature: Signature, count: int, most: int, note: str) -> None:
+    """Raises ``too-many-elements``."""
+    report = Report()
+    report.error(
+        "too-many-elements",
+        f"inputs of `{signature.name}` would have {count:,} elements; at most {most:,} are made",
+        at=signature.span,
+        note=note,
+        help='give smaller sizes, pass `device="meta"` for tensors without data, or raise `most=`',
+    )
+    report.raise_errors()
+
+
 @dataclass
 class _Maker:
     expanded: Expanded
@@ -155,21 +172,6 @@ class _Maker:
                 value = _at(leaf.path, source)
                 if isinstance(value, torch.Tensor):
                     self.dtypes.setdefault(leaf.dtype.variable, value.dtype)
-
-    def bound(self, most: int) -> None:
-        count = elements(self.expanded, self.sizes, given=self.given, like=self.like)
-        if count <= most:
-            return
-        shown = ", ".join(f"{name} = {size}" for name, size in sorted(self.sizes.items()) if not name.startswith("?"))
-        report = Report()
-        report.error(
-            "too-many-elements",
-            f"inputs of `{self.expanded.signature.name}` would have {count:,} elements; at most {most:,} are made",
-            at=self.expanded.signature.span,
-            note=f"at {shown}",
-            help='give smaller sizes, pass `device="meta"` for tensors without data, or raise `most=`',
-        )
-        report.raise_errors()
 
     # ------------------------------------------------------------------------------------ containers
 
@@ -378,4 +380,4 @@ def _changed(value: Any, fields: Mapping[str, Any]) -> Any:
     return changed
 
 
-__all__ = ["MOST", "elements", "make"]
+__all__ = ["MOST", "elements", "make", "refuse"]
