@@ -198,7 +198,8 @@ def test_a_note_names_each_place() -> None:
 
 def test_hints_that_differ() -> None:
     made = converted(named(x=axes({0: Named("b", 1, 9, 4)}), y=axes({0: Named("b", 1, 9, 8)})), "x y", runtime="engine")
-    assert messages(made) == ["`b` has the hints 4 and 8: 4 was taken"]
+    assert messages(made) == ["`b` has the hints 4 and 8"]
+    assert (made.verdict, made.notes[0].taken, made.notes[0].others) == (Verdict.CHOICE, "the hint 4", ("the hint 8",))
     same(made, "def f(x: Tensor[b, ...], y: Tensor[b, ...]):\n    dim b in [1, 9] hint 4")
 
 
@@ -372,8 +373,8 @@ def test_a_static_axis_that_the_tensor_lacks_is_ignored_as_torch_does() -> None:
 
 def test_what_int_keys_mean_is_told_by_the_input() -> None:
     tree = named(x=axes({0: axes({0: B}), 1: Unsaid()}))
-    same(converted(tree, inputs={"x": MappingInput(((0, T1), (1, T2)))}), "def f(x: {0: Tensor[b]}): ...")
-    same(converted(tree), "def f(x: {0: Tensor[b, ...]}): ...")
+    same(converted(tree, inputs={"x": MappingInput(((0, T1), (1, T2)))}), "def f(x: {0: Tensor[b], 1: _}): ...")
+    same(converted(tree), "def f(x: {0: Tensor[b, ...], 1: _}): ...")
     # ints in a dict, and a tensor's dims, are written alike
     dims = named(x=axes({0: DYNAMIC}))
     made = converted(dims, inputs={"x": MappingInput(((0, IntInput()),))})
@@ -389,16 +390,18 @@ def test_what_a_tuple_means_is_told_by_the_input() -> None:
 
 @pytest.mark.parametrize("tree", [axes({0: DYNAMIC}), row(DYNAMIC, Pinned(3)), row(AUTO, kind="list")])
 def test_without_the_input_dims_may_be_ints(tree: Tree) -> None:
-    assert any("would be described alike" in message for message in messages(converted(named(x=tree))))
+    made = converted(named(x=tree))
+    assert made.verdict is Verdict.CHOICE
+    assert [note.taken for note in made.notes if "described alike" in note.message] == ["the dims of a tensor"]
     # a named dim is a tensor's: torch refuses it for an int
     made = converted(named(x=row(B, DYNAMIC), y=axes({0: B})), "x y")
-    assert not any("would be described alike" in message for message in messages(made))
+    assert not any("described alike" in message for message in messages(made))
 
 
 def test_nested_containers() -> None:
     given = MappingInput((("a", SequenceInput("tuple", (T1, MappingInput((("k", T2),))))), ("z", T1)))
     tree = named(x=named(a=row(axes({0: B}), named(k=row(Unsaid(), B))), z=Unsaid()))
-    same(converted(tree, inputs={"x": given}), 'def f(x: {"a": (Tensor[b], {"k": Tensor[_, b]})}): ...')
+    same(converted(tree, inputs={"x": given}), 'def f(x: {"a": (Tensor[b], {"k": Tensor[_, b]}), "z": _}): ...')
 
 
 def test_namedtuples_are_objects_by_field() -> None:
@@ -430,18 +433,50 @@ def test_objects_without_names_of_attributes_are_lost(children: tuple[tuple[str 
 
 
 @pytest.mark.parametrize(
-    ("tree", "given", "expected"),
+    ("tree", "given", "expected", "taken"),
     [
-        (row(axes({0: B})), SequenceInput("list", (T1,)), "[Tensor[b]]"),
-        (named(a=axes({0: B})), MappingInput((("a", T1), ("z", T1))), '{"a": Tensor[b]}'),
-        (row(axes({0: B})), ObjectInput("P", (("h", T1),), True), "object(h: Tensor[b])"),
+        (row(axes({0: B})), SequenceInput("list", (T1,)), "[Tensor[b]]", "a list, as the input is"),
+        (row(axes({0: B}), kind="list"), SequenceInput("tuple", (T1,)), "(Tensor[b],)", "a tuple, as the input is"),
+        (named(a=axes({0: B})), MappingInput((("a", T1), ("z", T1))), '{"a": Tensor[b], "z": _}', "static"),
+        (axes({1: axes({0: B})}), MappingInput(((0, T1), (1, T1), (2, T1))), "{0: _, 1: Tensor[b], 2: _}", "static"),
+        (row(axes({0: B})), ObjectInput("P", (("h", T1),), True), "object(h: Tensor[b])", "the fields of P in order"),
+        (Pinned(3), IntInput(3), "Scalar[3]", "the value 3"),
+        (row(B, Pinned(3)), TensorInput(2, (2, 4)), "Tensor[b, 3]", "the size 3"),
+        (axes({0: Named("k", 3, 9)}), TensorInput(1, (2,)), None, "`k` with `k` in [3, 9]"),
+        (axes({0: B, 1: B}), TensorInput(2, (2, 4)), "Tensor[b, b]", "one size, `b`"),
     ],
 )
-def test_what_torch_refuses_for_its_form_is_converted(tree: Tree, given: Input, expected: str) -> None:
+def test_what_torch_refuses_and_has_one_meaning_is_a_choice(
+    tree: Tree, given: Input, expected: str | None, taken: str
+) -> None:
     made = converted(named(x=tree), inputs={"x": given})
-    same(made, f"def f(x: {expected}): ...")
-    assert made.verdict is Verdict.EXACT
-    assert messages(made)[0].startswith("torch.export refuses this spec: ")
+    if expected is not None:
+        same(made, f"def f(x: {expected}): ...")
+    assert made.verdict is Verdict.CHOICE
+    (note,) = [note for note in made.notes if note.message.startswith("torch.export refuses this spec: ")]
+    assert (note.code, note.taken, note.places[0].partition(".")[0]) == ("legacy-choice", taken, "x")
+    assert note.others != ()
+
+
+def test_every_key_that_is_left_out_is_named() -> None:
+    given = MappingInput((("a", T1), ("y", T1), ("z", T1)))
+    made = converted(named(x=named(a=axes({0: B}))), inputs={"x": given})
+    assert messages(made)[0] == "torch.export refuses this spec: the key 'y', 'z' is left out"
+
+
+def test_what_is_static_in_a_dict_is_there_all_the_same() -> None:
+    """Else the spec would take a dict without it, which the legacy program refuses."""
+    given: Mapping[str, Input] = {"x": MappingInput((("a", T1), ("z", T1)))}
+    made = converted(named(x=named(a=axes({0: B}), z=Unsaid())), inputs=given)
+    same(made, 'def f(x: {"a": Tensor[b], "z": _}): ...')
+    assert str(write_module(Module((made.signature,)))).startswith('def f(x: {"a": Tensor[b], "z": _})')
+    # nothing said of any of them is nothing said of the dict, as it is of a list
+    same(converted(named(x=named(a=Unsaid(), z=Unsaid())), inputs=given), "def f(x: _): ...")
+    inner = named(x=named(a=axes({0: B}), z=named(k=Unsaid())))
+    same(
+        converted(inner, inputs={"x": MappingInput((("a", T1), ("z", MappingInput((("k", T1),)))))}),
+        'def f(x: {"a": Tensor[b], "z": _}): ...',
+    )
 
 
 @pytest.mark.parametrize("tree", [Unsaid(), Entries(()), Items("tuple", ()), Items("list", ())])
@@ -468,10 +503,12 @@ def test_ints() -> None:
 def test_a_named_dim_of_an_int_is_what_torch_refuses() -> None:
     made = converted(named(x=axes({0: N}), n=N), "x n", {"x": T1, "n": IntInput(3)})
     same(made, "def f(x: Tensor[n], n: Scalar[n]): ...")
-    assert "refuses a named dim for an int" in messages(made)[0]
+    assert messages(made)[0] == "torch.export refuses this spec: a named dim for an int"
+    assert made.verdict is Verdict.CHOICE
     made = converted(named(n=Named("k", 0, 9)), "n", {"n": IntInput(3)})
     same(made, "def f(n: Scalar[k]):\n    int k in [0, 9]")
-    assert "refuses a named dim for an int" in messages(made)[0]
+    assert messages(made)[0] == "torch.export refuses this spec: a named dim for an int"
+    assert made.verdict is Verdict.CHOICE
 
 
 # ------------------------------------------------------------------------------------- parameters
@@ -528,13 +565,13 @@ def test_unknown_parameters() -> None:
 def test_inputs_that_are_left_out_are_static() -> None:
     made = converted(named(x=axes({0: B})), "x y", {"x": T1, "y": T1})
     same(made, "def f(x: Tensor[b], y: _): ...")
-    assert made.notes[0].places == ("y",)
+    assert (made.verdict, made.notes[0].places, made.notes[0].taken) == (Verdict.CHOICE, ("y",), "static")
 
 
 def test_variadic_parameters() -> None:
     given: Mapping[str, Input]
     given = {"x": T2, "extra": SequenceInput("tuple", (T1, T1)), "opts": MappingInput((("gate", T1), ("bias", T1)))}
-    expected = 'def f(x: Tensor[n, _], *extra: [Tensor[n], _], **opts: {"gate": Tensor[n]}): ...'
+    expected = 'def f(x: Tensor[n, _], *extra: [Tensor[n], _], **opts: {"gate": Tensor[n], "bias": _}): ...'
     extra = row(axes({0: N}), Unsaid())
     nested = named(x=axes({0: N}), extra=extra, opts=named(gate=axes({0: N}), bias=Unsaid()))
     same(converted(nested, "x *extra **opts", given), expected)

@@ -107,8 +107,9 @@ def test_a_dump(dump: object) -> None:
     assert [note.places for note in remarks] == [
         ("arg0", "arg1", "arg2", "arg3"),  # no names
         ("arg0.shape[1]", "arg2.shape[1]"),  # numbers that may have been None
-        ("arg2.shape[0]",),  # no bounds
     ]
+    (unbounded,) = [note for note in made.notes if note.message.startswith("a dump does not hold the bounds")]
+    assert (unbounded.verdict, unbounded.places, unbounded.taken) == (Verdict.CHOICE, ("arg2.shape[0]",), "no bounds")
 
 
 def test_a_dump_takes_the_names_of_a_signature() -> None:
@@ -178,6 +179,9 @@ def test_a_dump_of_nothing() -> None:
         {"dynamic_shapes": [], "dims": []},
         {"dynamic_shapes": [], "dims": {"n": {"min": "0", "max": None}}},
         {"dynamic_shapes": [], "dims": {"n": None, "m": {"min": 1.5}}},
+        {"dynamic_shapes": [], "dims": {"n": {"min": 1, "max": 8.0}}},
+        {"dynamic_shapes": [], "dims": {"n": {"min": 1, "max": "8"}}},
+        {"dynamic_shapes": [], "dims": {"n": {"min": 1, "max": True}}},
         "[" * 100_000,
     ],
 )
@@ -197,6 +201,17 @@ def test_endless_bounds_in_a_dump() -> None:
     same(dumped(text), "def f(arg0: Tensor[n]):\n    dim n in [3, inf]")
     most: dict[str, Any] = {"dynamic_shapes": [["n"]], "dims": {"n": {"min": 3, "max": 2**63 - 1, "derived": []}}}
     same(dumped(most), "def f(arg0: Tensor[n]):\n    dim n in [3, inf]")
+
+
+def test_what_is_static_in_a_dict_of_a_dump_is_there_all_the_same() -> None:
+    dump: dict[str, Any] = {
+        "dynamic_shapes": [{"ids": ["n"], "scale": None, "more": {"mask": ["n"], "flag": None}}],
+        "dims": {"n": {"min": 0, "max": 8, "derived": []}},
+    }
+    same(
+        dumped(dump),
+        'def f(arg0: {"ids": Tensor[n], "scale": _, "more": {"mask": Tensor[n], "flag": _}}):\n    dim n in [0, 8]',
+    )
 
 
 def test_what_is_a_dump() -> None:
@@ -268,7 +283,7 @@ def test_inputs_that_nobody_knows_are_tensors() -> None:
         inputs={"x": UnknownInput(), "y": UnknownInput()},
     )
     same(made, "def f(x: Tensor[x_0, ...], y: Tensor[..., m]): ...")
-    assert not any("described alike" in message for message in messages(made, "legacy-note"))
+    assert not any("described alike" in note.message for note in made.notes)
 
 
 def test_names_beyond_those_given_are_the_parameters() -> None:
@@ -283,6 +298,25 @@ def test_names_of_outputs_and_of_nothing() -> None:
     made = read_axes({"ids": {0: "n"}, "maks": {0: "n"}}, input_names=["ids", "mask"], output_names=["out"])
     assert made.verdict is Verdict.LOSS
     assert messages(made, "legacy-loss")[0].endswith("did you mean `mask`?")
+
+
+def test_a_name_much_like_an_inputs_is_a_choice() -> None:
+    made = read_axes({"ids": {0: "n"}, "maks": {0: "n"}}, input_names=["ids", "mask"])
+    assert made.verdict is Verdict.CHOICE
+    (note,) = [note for note in made.notes if note.message.startswith("`maks`")]
+    assert (note.taken, note.others) == ("dropped, as torch does", ("meant for `mask`",))
+
+
+def test_labels_that_outputs_alone_have_are_a_loss() -> None:
+    names: dict[str, Any] = {"input_names": ["x"], "output_names": ["y", "z"]}
+    made = read_axes({"x": {0: "n"}, "y": {0: "n", 1: "m"}, "z": {0: "m", 1: "k"}}, **names)
+    assert made.verdict is Verdict.LOSS
+    assert messages(made, "legacy-loss") == [
+        "the output `y` has labels that no input has, which have no counterpart: `m`",
+        "the output `z` has labels that no input has, which have no counterpart: `m`, `k`",
+    ]
+    for said in ({0: "n"}, [0, 1], {}):
+        assert read_axes({"x": {0: "n"}, "y": said}, **names).verdict is Verdict.EXACT
 
 
 def test_names_that_nothing_explains() -> None:

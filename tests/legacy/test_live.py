@@ -219,7 +219,7 @@ def test_the_example_tells_containers_from_axes() -> None:
     with pytest.warns(sd.ShapeWarning):
         spec = sd.from_dims(([None, _DimHint("DYNAMIC", 1, 9)], {0: _DimHint("AUTO"), "k": None}, None), given, fn=f)
     assert lines(spec) == [
-        "def f(x: [_, Scalar[x_1]], pair: {0: Scalar[pair_0]}, n: _):",
+        'def f(x: [_, Scalar[x_1]], pair: {0: Scalar[pair_0], "k": _}, n: _):',
         "    int pair_0 in [0, inf]",
         "    int x_1 in [1, 9]",
     ]

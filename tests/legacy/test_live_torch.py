@@ -93,7 +93,7 @@ def told(shapes: Any, *args: Any, fn: Any = One, **kwargs: Any) -> tuple[str, st
         (None, object(), "(x: _): ...", "exact"),
         (Dim.DYNAMIC, 3, "(x: Scalar[x]): int x in [0, inf]", "stricter"),
         (Dim.DYNAMIC, _IntWrapper(3), "(x: Scalar[x]): int x in [0, inf]", "stricter"),
-        (3, 3, "(x: Scalar[3]): ...", "exact"),
+        (3, 3, "(x: Scalar[3]): ...", "choice"),
     ],
     ids=[
         "tensor",
@@ -271,7 +271,7 @@ def test_additional_inputs_tell_what_varies() -> None:
     more: Any = AdditionalInputs()  # type: ignore[no-untyped-call]
     more.add(({"a": 5, "t": ones(7, 4), "s": "same"},))
     assert told(more, {"a": 3, "t": ones(3, 4), "s": "same"}) == (
-        '(x: {"a": Scalar[x_a], "t": Tensor[x_t_0, _]}): int x_a in [0, inf]',
+        '(x: {"a": Scalar[x_a], "t": Tensor[x_t_0, _], "s": _}): int x_a in [0, inf]',
         "stricter",
     )
     for other in ([1], {"a": 3, "t": ones(3, 4), "s": "other"}):

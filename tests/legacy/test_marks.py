@@ -42,6 +42,10 @@ def read(*marks: Mark, rank: int | None = 2) -> tuple[dict[int, Any], list[str]]
         ((Mark("static", 0), Mark("maybe", 0)), {0: AUTO}, ["legacy-note"]),
         ((Mark("maybe", 0), Mark("unbacked", 0), Mark("dynamic", 0)), {0: DYNAMIC}, ["legacy-note"] * 2),
         ((Mark("unbacked", 0, shape_id="tok", hint=16),), {0: Named("tok", hint=16)}, []),
+        ((Mark("dynamic", 0, 2), Mark("dynamic", 0, 3, 9)), {0: Hinted(Hint.DYNAMIC, 3, 9)}, ["legacy-choice"]),
+        ((Mark("dynamic", 0, 2), Mark("dynamic", 0)), {0: Hinted(Hint.DYNAMIC, 2)}, ["legacy-choice"]),
+        ((Mark("dynamic", 0, 2), Mark("dynamic", 0, 2, hint=8)), {0: Hinted(Hint.DYNAMIC, 2, None, 8)}, []),
+        ((Mark("dynamic", 0), Mark("dynamic", 0, specialized=True)), {0: DYNAMIC}, ["legacy-loss"]),
         ((Mark("unbacked", 0, strict=True),), {0: DYNAMIC}, ["legacy-loss"]),
         ((Mark("dynamic", 0, specialized=True),), {0: DYNAMIC}, ["legacy-loss"]),
     ],
@@ -66,6 +70,23 @@ def test_one_shape_id_is_one_size() -> None:
     _, dims, notes = shared(first, Mark("unbacked", 0, None, 64, None, "tok"))
     assert dims == {name: Entries(((0, Named("tok", 1, 64, 16)),)) for name in ("h", "t")}
     assert [note.places for note in notes] == [("h.shape[0]", "t.shape[0]")]
+
+
+def test_hints_of_one_shape_id_that_differ() -> None:
+    _, dims, notes = shared(Mark("unbacked", 0, hint=16, shape_id="tok"), Mark("unbacked", 0, hint=8, shape_id="tok"))
+    assert dims["t"] == Entries(((0, Named("tok", hint=16)),))
+    assert [(note.code, note.taken, note.others) for note in notes[:-1]] == [
+        ("legacy-choice", "the hint 16", ("the hint 8",))
+    ]
+
+
+def test_marks_of_one_dim_that_differ_say_what_was_taken() -> None:
+    _, notes = dims_of([Marked("x", (Mark("dynamic", 1, 2, 64), Mark("dynamic", 1, 4)), 2)], Report())
+    assert (notes[0].message, notes[0].taken, notes[0].places) == (
+        "several marks of one dim, with [2, 64] and [4, inf]: torch obeys any one of them",
+        "what all of them allow, [4, 64]",
+        ("x.shape[1]",),
+    )
 
 
 def test_bounds_that_exclude_each_other() -> None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
@@ -47,7 +48,7 @@ from .model import (
     Unsaid,
 )
 from .naming import Place
-from .notes import remark
+from .notes import choice, remark
 from .verdict import Note
 
 _Linear: TypeAlias = "tuple[str | None, int, int]"  # the name, its factor, and what is added
@@ -138,8 +139,8 @@ class _Reader:
             message = "a number in a dump was pinned, or a static size of the example: it is kept"
             made.append(remark(message, self._numbers))
         if self._hints:
-            message = "a dump does not hold the bounds of AUTO and DYNAMIC: give them if there were some"
-            made.append(remark(message, self._hints))
+            message = "a dump does not hold the bounds of AUTO and DYNAMIC"
+            made.append(choice(message, self._hints, "no bounds", ["the bounds that were given"]))
         return made
 
     def top(self, dump: object) -> Tree:
@@ -181,10 +182,9 @@ class _Reader:
             low, high = fields.get("min"), fields.get("max")
         else:
             low, high = getattr(row, "min", None), getattr(row, "max", None)
-        if not isinstance(name, str) or not (low is None or _is_int(low)):
+        if not isinstance(name, str) or not (low is None or _is_int(low)) or not (_is_int(high) or _is_endless(high)):
             self._refuse(f"the bounds of `{name}` are ints, or null")
             return False
-        # torch's own infinity is no int, JSON's is a float
         self._dims[name] = Named(name, cast("int | None", low), cast("int", high) if _is_int(high) else None)
         return True
 
@@ -231,6 +231,11 @@ class _Reader:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_endless(high: object) -> bool:
+    """Returns whether an upper bound is none: null, JSON's infinity, or torch's own."""
+    return high is None or high == math.inf or type(high).__name__ in ("Infinity", "IntInfinity")
 
 
 def _linear(text: str) -> _Linear | None:

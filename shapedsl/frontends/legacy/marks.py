@@ -161,6 +161,7 @@ class _Reader:
             if known is None:
                 known = Named(mark.shape_id, mark.low, mark.high, mark.hint, mark.span)
             else:
+                self._hints_differ(known, mark)
                 lows = [bound for bound in (known.low, mark.low) if bound is not None]
                 highs = [bound for bound in (known.high, mark.high) if bound is not None]
                 met = replace(
@@ -180,6 +181,13 @@ class _Reader:
                 known = met
             self.named[mark.shape_id] = known
 
+    def _hints_differ(self, known: Named, mark: Mark) -> None:
+        if mark.hint is None or known.hint in (None, mark.hint):
+            return
+        message = f"the marks of `{known.name}` have the hints {known.hint} and {mark.hint}"
+        taken, others = f"the hint {known.hint}", (f"the hint {mark.hint}",)
+        self.notes.append(Note(Verdict.CHOICE, "legacy-choice", message, (), taken, others, mark.span))
+
     def axes(self, tensor: Marked) -> Iterator[tuple[int, LegacyDim]]:
         """Yields each axis that is marked, with what holds there."""
         by_axis: dict[int, list[Mark]] = {}
@@ -190,11 +198,33 @@ class _Reader:
         order = list(_FUNCTIONS)
         for axis, marks in sorted(by_axis.items()):
             first, *others = sorted(marks, key=lambda mark: order.index(mark.kind))
+            first = self._ranged(f"{tensor.place}.shape[{axis}]", first, others)
             self._tell(f"{tensor.place}.shape[{axis}]", first, others)
             if first.shape_id is not None:
                 yield axis, self.named[first.shape_id]
             else:
                 yield axis, Hinted(_HINTS[first.kind], first.low, first.high, first.hint, first.span)
+
+    def _ranged(self, place: str, first: Mark, others: Iterable[Mark]) -> Mark:
+        """Returns a mark with what its siblings say too: torch obeys the range of any one of them."""
+        alike = [first, *(other for other in others if other.kind == first.kind)]
+        ranges = list(dict.fromkeys(_range(mark) for mark in alike))
+        if first.shape_id is not None or len(alike) == 1:
+            return first
+        met = replace(
+            first,
+            low=max((mark.low for mark in alike if mark.low is not None), default=None),
+            high=min((mark.high for mark in alike if mark.high is not None), default=None),
+            hint=next((mark.hint for mark in alike if mark.hint is not None), None),
+            strict=any(mark.strict for mark in alike),
+            specialized=any(mark.specialized for mark in alike),
+        )
+        if len(ranges) > 1:
+            message = f"several marks of one dim, with {' and '.join(ranges)}: torch obeys any one of them"
+            taken = f"what all of them allow, {_range(met)}"
+            note = Note(Verdict.CHOICE, "legacy-choice", message, (place,), taken, tuple(ranges), first.span)
+            self.notes.append(note)
+        return met
 
     def _tell(self, place: str, first: Mark, others: Iterable[Mark]) -> None:
         called = _FUNCTIONS[first.kind]

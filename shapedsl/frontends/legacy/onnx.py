@@ -44,7 +44,7 @@ from .model import (
     Unsaid,
 )
 from .naming import Place, as_name, free
-from .notes import loss, remark
+from .notes import choice, loss, remark
 from .verdict import Note
 
 _Axes: TypeAlias = "Mapping[int, str | int] | Sequence[int]"
@@ -122,12 +122,14 @@ def read_dynamic_axes(
         if key in leaves:
             leaves[key].axes = said
         elif key not in outputs:
-            close = difflib.get_close_matches(key, [*leaves, *outputs], 1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
-            message = f"`{key}` in `dynamic_axes` names no input, and an output follows from the inputs: dropped{hint}"
-            notes.append((loss if input_names and output_names is not None else remark)(message, span=span))
+            notes.append(
+                _unnamed(key, list(leaves), outputs, lost=bool(input_names) and output_names is not None, span=span)
+            )
     if axes and output_names is None and not any(leaf.axes for leaf in leaves.values()):
         notes = [loss("no name in `dynamic_axes` is an input's: pass `input_names=`", span=span)]
+    notes += _of_outputs(
+        {key: said for key, said in axes.items() if key not in leaves and key in outputs}, leaves, span
+    )
     labels = Labels(_apart(leaves.values()))
     tree = Entries(tuple((key, _tree(top, labels)) for key, top in tops.items() if _says(top)), span)
     known = inputs or {key: UnknownInput() for key in tops}
@@ -138,6 +140,33 @@ def read_dynamic_axes(
     if renamed:
         notes.append(remark(f"names of the ONNX graph became the parameters': {', '.join(renamed)}", span=span))
     return LegacySpec(name, params, tree, inputs, receiver, (*notes, *labels.notes()), "engine", span)
+
+
+def _unnamed(key: str, inputs: Sequence[str], outputs: Iterable[str], *, lost: bool, span: Span | None) -> Note:
+    """Returns what is to be said of a key that names neither an input nor an output."""
+    close = difflib.get_close_matches(key, [*inputs, *outputs], 1)
+    message = f"`{key}` in `dynamic_axes` names no input, and an output follows from the inputs"
+    if lost:
+        return loss(f"{message}: dropped{f'; did you mean `{close[0]}`?' if close else ''}", span=span)
+    if close and close[0] in inputs:
+        return choice(message, (), "dropped, as torch does", [f"meant for `{close[0]}`"], span=span)
+    return remark(f"{message}: dropped", span=span)
+
+
+def _of_outputs(axes: Mapping[str, _Axes | None], inputs: Mapping[str, _Leaf], span: Span | None) -> Iterator[Note]:
+    """Yields the labels that outputs alone have: what the exporter calls these sizes follows from the inputs."""
+    known = {str(label) for leaf in inputs.values() for label in _labels(leaf.axes)}
+    for key, said in axes.items():
+        own = [str(label) for label in _labels(said) if str(label) not in known]
+        if own:
+            listed = ", ".join(f"`{label}`" for label in dict.fromkeys(own))
+            yield loss(
+                f"the output `{key}` has labels that no input has, which have no counterpart: {listed}", span=span
+            )
+
+
+def _labels(said: _Axes | None) -> Iterable[str | int]:
+    return said.values() if isinstance(said, Mapping) else ()
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from ...diagnostics import Report
-from ...ir import AnyType, Param
+from ...ir import AnyType, Param, ParamKind
 from .dump import is_dump, read_dump
 from .examples import Example, Reader, Target
 from .model import Entries, Input, Items, LegacySpec, TensorInput, Tree, Unsaid
@@ -166,7 +166,7 @@ def _engine(given: Given, report: Report) -> LegacySpec | None:
     if nested:
         spec = replace(spec, notes=(*spec.notes, loss("the Inputs in a container are not read: it is static", nested)))
     if isinstance(given.shapes, Mapping):
-        return replace(spec, tree=_by_name(spec), inputs=given.inputs if target.is_known else None)
+        return replace(spec, tree=_by_name(spec), inputs=(given.inputs if target.is_known else None) or spec.inputs)
     return _called(spec, given)
 
 
@@ -181,7 +181,12 @@ def _called(spec: LegacySpec, given: Given) -> LegacySpec:
     """Returns ``spec``, whose tree has an entry for each argument of a call, with one for each parameter."""
     if given.target.params is None:
         return spec
-    spec = replace(spec, params=given.target.params, inputs=given.inputs)
+    kinds = {param.kind for param in given.target.params}
+    said = None if kinds & {ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD} else spec.inputs
+    names = [param.name for param in given.target.params]
+    if said is not None:  # in the order of the parameters, whatever they were called
+        said = dict(zip(names, said.values(), strict=False))
+    spec = replace(spec, params=given.target.params, inputs=said if given.inputs is None else given.inputs)
     if not isinstance(spec.tree, Items):
         return spec
     trees, example = spec.tree.items, given.example

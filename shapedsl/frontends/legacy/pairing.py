@@ -55,7 +55,7 @@ from .model import (
     Unsaid,
 )
 from .naming import Place
-from .notes import loss, remark
+from .notes import choice, loss
 from .sizes import Sizes
 from .verdict import Note
 
@@ -115,8 +115,9 @@ class Pairing:
         )
         return AnyType(tree.span)
 
-    def _tolerate(self, tree: Tree, place: Place, what: str) -> None:
-        self.notes.append(remark(f"torch.export refuses this spec: {what}", [place.text], span=tree.span))
+    def _tolerate(self, tree: Tree, place: Place, what: str, taken: str, other: str) -> None:
+        message = f"torch.export refuses this spec: {what}"
+        self.notes.append(choice(message, [place.text], taken, [other], span=tree.span))
 
     # -------------------------------------------------------------------------------------- leaves
 
@@ -178,7 +179,8 @@ class Pairing:
 
     def _scalar(self, dim: LegacyDim, place: Place, given: int | None = None) -> Type:
         if isinstance(dim, Pinned):
-            self._tolerate(dim, place, "an int takes AUTO, DYNAMIC, STATIC or None")
+            what = "an int takes AUTO, DYNAMIC, STATIC or None"
+            self._tolerate(dim, place, what, f"the value {dim.value}", "any value")
         size = self._sizes.scalar(dim, place, given)
         return AnyType(dim.span) if size is None else ScalarType(size, dim.span)
 
@@ -190,7 +192,8 @@ class Pairing:
         if len(tree.items) != len(given.items):
             return self._misfit(tree, place, f"a {given.kind} of {len(given.items)}, not of {len(tree.items)}")
         if tree.kind != given.kind:
-            self._tolerate(tree, place, f"a {tree.kind} describes a {given.kind}")
+            what = f"a {tree.kind} describes a {given.kind}"
+            self._tolerate(tree, place, what, f"a {given.kind}, as the input is", f"a {tree.kind}")
         items = zip(tree.items, given.items, strict=True)
         types = [self.type(item, inner, place.item(at)) for at, (item, inner) in enumerate(items)]
         return _sequence_type(given.kind, types, tree)
@@ -206,13 +209,16 @@ class Pairing:
                 return self._misfit(tree, place, f"a dict without a key {key!r}", help_)
         left_out = [key for key in entries if key not in said]
         if left_out:
-            self._tolerate(tree, place, f"the key {left_out[0]!r} is left out; it is taken as static")
+            what = f"the key {', '.join(map(repr, left_out))} is left out"
+            self._tolerate(tree, place, what, "static", "dynamic")
         return self._mapped(tree, entries, place)
 
     def _mapped(self, tree: Entries, entries: Mapping[str | int, Input], place: Place) -> Type:
-        types = [(key, self.type(item, entries.get(key, _UNKNOWN), place.item(key))) for key, item in tree.items]
-        said = tuple((key, type_) for key, type_ in types if not isinstance(type_, AnyType))
-        return MappingType(said, tree.span) if said else AnyType(tree.span)
+        types = {key: self.type(item, entries.get(key, _UNKNOWN), place.item(key)) for key, item in tree.items}
+        if all(isinstance(type_, AnyType) for type_ in types.values()):
+            return AnyType(tree.span)
+        keys = entries or types  # a key that is left out is to be there all the same
+        return MappingType(tuple((key, types.get(key, AnyType())) for key in keys), tree.span)
 
     def _object(self, tree: Tree, given: ObjectInput, place: Place) -> Type:
         if not given.is_namedtuple and (not given.children or any(name is None for name, _ in given.children)):
@@ -223,7 +229,8 @@ class Pairing:
             children = _count(len(given.children), "child")
             return self._misfit(tree, place, f"a {given.name} of {children}, not of {len(tree.items)}")
         if given.is_namedtuple and tree.kind != "namedtuple":
-            self._tolerate(tree, place, f"a {tree.kind} describes a {given.name}, and not a {given.name}")
+            what = f"a {tree.kind} describes a {given.name}, and not a {given.name}"
+            self._tolerate(tree, place, what, f"the fields of {given.name} in order", f"a {tree.kind}")
         return self._fields(tree, given, place)
 
     def _fields(self, tree: Items, given: ObjectInput, place: Place) -> Type:
@@ -279,8 +286,9 @@ class Pairing:
         if any(isinstance(dim, (Named, Derived)) for dim in dims) or all(isinstance(dim, Unsaid) for dim in dims):
             return
         what = "dict" if isinstance(tree, Entries) else "sequence"
-        message = f"taken as the dims of a tensor: the ints of a {what} would be described alike"
-        self.notes.append(remark(message, [place.text], span=tree.span))
+        message = f"the dims of a tensor and the ints of a {what} are described alike"
+        others = [f"ints in a {what}"]
+        self.notes.append(choice(message, [place.text], "the dims of a tensor", others, span=tree.span))
 
 
 def _says(tree: Entries | Items) -> bool:

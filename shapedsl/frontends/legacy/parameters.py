@@ -38,7 +38,7 @@ from .model import (
     UnknownInput,
     Unsaid,
 )
-from .notes import remark
+from .notes import choice
 from .roots import slot, spelled
 from .verdict import Note
 
@@ -203,8 +203,9 @@ def _assigned(spec: LegacySpec, params: list[Param], said: dict[str, Tree], *, w
     missing = [param.name for param, tree, _ in trees if tree is None and param.name in inputs] if warn_missing else []
     notes: tuple[Note, ...] = ()
     if missing:
-        message = "torch.export refuses a spec that leaves out an input; it is taken as static"
-        notes = (remark(message, missing, span=spec.tree.span if spec.tree is not None else None),)
+        message = "torch.export refuses this spec: it leaves out an input"
+        at = spec.tree.span if spec.tree is not None else None
+        notes = (choice(message, missing, "static", ["dynamic"], span=at),)
     return Assigned(trees, notes)
 
 

@@ -24,7 +24,7 @@ from math import gcd
 
 from ...diagnostics import Report, Span
 from .model import Derived, Named
-from .notes import remark, stricter
+from .notes import choice, remark, stricter
 from .verdict import Note
 
 _UNBOUNDED = 2**63 - 1  # torch's largest int: as a bound, none
@@ -166,12 +166,14 @@ class Root:
             made.append(remark(message, places, span=first.span))
         hints = list(dict.fromkeys(each.root.hint for each in self.slots if each.root.hint is not None))
         if len(hints) > 1:
-            message = f"`{self.name}` has the hints {' and '.join(map(str, hints))}: {hints[0]} was taken"
-            made.append(remark(message, places, span=first.span))
+            message = f"`{self.name}` has the hints {' and '.join(map(str, hints))}"
+            others = [f"the hint {each}" for each in hints[1:]]
+            made.append(choice(message, places, f"the hint {hints[0]}", others, span=first.span))
         ints = [each.place for each in self.slots if not each.is_size]
         if ints:
-            message = "torch.export refuses a named dim for an int; it became the variable it names"
-            made.append(remark(message, ints, span=first.span))
+            message = "torch.export refuses this spec: a named dim for an int"
+            taken, others = f"the variable `{self.name}`", ["an int that is no size"]
+            made.append(choice(message, ints, taken, others, span=first.span))
         made += self._unfit(low, high)
         if checked or not self.is_size:
             return made
@@ -197,13 +199,15 @@ class Root:
                 text = f"`{spelled(self.name, each)}`"
                 within = f"{text} with `{self.name}` in {interval(low, high)}"
                 message = f"torch.export refuses this spec: the example's size {each.given} is no {within}"
-                return [remark(message, [each.place], span=each.span)]
+                others = [f"what takes {each.given}, as in the example"]
+                return [choice(message, [each.place], within, others, span=each.span)]
             values.setdefault(value, each)
         if len(values) < 2:
             return []
         (one, first), (two, other) = list(values.items())[:2]
         message = f"torch.export refuses this spec: `{self.name}` is {one} and {two} in the example"
-        return [remark(message, [first.place, other.place], span=other.span)]
+        taken, others = f"one size, `{self.name}`", ["several sizes, as in the example"]
+        return [choice(message, [first.place, other.place], taken, others, span=other.span)]
 
     def _phantom(self, low: int, high: int | None, places: tuple[str, ...], *, unchecked: bool) -> list[Note]:
         """Returns what ran where nothing made the root an integer."""

@@ -70,7 +70,8 @@ class Sizes:
             case Pinned(value=value, span=span):
                 if given is not None and given != value:
                     message = f"torch.export refuses this spec: the example's size {given} is not {value}"
-                    self._notes.append(remark(message, [place.text], span=span))
+                    others = [f"{given}, as in the example"]
+                    self._notes.append(choice(message, [place.text], f"the size {value}", others, span=span))
                 return Const(value, span)
             case Hinted():
                 return self._hinted(dim, place, is_size=is_size)

@@ -20,7 +20,7 @@ sc = ShapesCollection()
 
 def test_a_collection() -> None:
     text = COLLECTION + "sc[x] = (b, 3)\nsc[z] = {0: b + 1}\nexport(Rest(), (x, {'y': y, 'z': z}), dynamic_shapes=sc)"
-    shapes = 'forward(self, a: Tensor[b, 3], rest: {"z": Tensor[b + 1]}) dim b in [0, 64]'
+    shapes = 'forward(self, a: Tensor[b, 3], rest: {"y": _, "z": Tensor[b + 1]}) dim b in [0, 64]'
     assert told(text) == [f"torch.export.export: {shapes}"]
 
 
