@@ -19,6 +19,14 @@ ABOVE = {
         "import torch\nfrom torch import nn\nfrom torch.export import Dim\nfrom torch.nn import functional\n",
         f"import torch\nfrom torch import nn\n{NEW}from torch.nn import functional\n",
     ),
+    "not between modules": (
+        "import torch\nimport torch.nn\nfrom torch.export import Dim\n",
+        f"import torch\nimport torch.nn\n{NEW}",
+    ),
+    "not between modules, without a name of its own": (
+        "import torch\nimport torch.nn as nn\nimport torch.utils\nfrom torch.export import Dim, export\n",
+        f"import torch\nimport torch.nn as nn\nimport torch.utils\nfrom torch.export import export\n{NEW}",
+    ),
     "behind what comes before it": (
         "from torch.export import Dim\nfrom torch.export import export\n",
         f"from torch.export import export\n{NEW}",
@@ -91,6 +99,61 @@ ABOVE = {
 def test_imports_above_a_use(case: str) -> None:
     before, after = ABOVE[case]
     assert applied(before + USE) == after + USED
+
+
+OLD = "from torch._export import Dim, export\n"
+
+# Imports in branches: the whole file, before and after.
+BRANCHES = {
+    "whichever branch ran": (
+        f"import torch\ntry:\n    from torch.export import Dim, export\nexcept ImportError:\n    {OLD}{USE}",
+        f"import torch\n{NEW}try:\n    from torch.export import Dim, export\nexcept ImportError:\n    {OLD}{USED}",
+    ),
+    "by the version": (
+        f"import torch\nif torch.__version__ > '2':\n    from torch.export import Dim\nelse:\n    {OLD}\n{USE}",
+        f"import torch\n{NEW}if torch.__version__ > '2':\n    from torch.export import Dim\nelse:\n    {OLD}\n{USED}",
+    ),
+    "nothing above the branches": (
+        f"try:\n    from torch.export import Dim\nexcept ImportError:\n    {OLD}{USE}",
+        f"{NEW}try:\n    from torch.export import Dim\nexcept ImportError:\n    {OLD}{USED}",
+    ),
+    "a use in a function": (
+        f"import os\nif os.sep:\n    from torch.export import Dim\nelse:\n    {OLD}def f():\n    {USE}",
+        f"import os\n{NEW}if os.sep:\n    from torch.export import Dim\nelse:\n    {OLD}def f():\n    {USED}",
+    ),
+    "in a function": (
+        f"import os\ndef f():\n    import torch\n    if os.sep:\n        from torch.export import Dim\n    else:\n"
+        f"        {OLD}    {USE}",
+        f"import os\ndef f():\n    import torch\n    {NEW}    if os.sep:\n        from torch.export import Dim\n    else:\n"
+        f"        {OLD}    {USED}",
+    ),
+    "a branch that leaves": (
+        f"try:\n    from torch.export import Dim\nexcept ImportError:\n    raise SystemExit from None\n{USE}",
+        f"try:\n    from torch.export import Dim\n    {NEW}except ImportError:\n    raise SystemExit from None\n{USED}",
+    ),
+    "a flag beside the import": (
+        "try:\n    from torch.export import Dim, export\n    HAS = True\nexcept ImportError:\n    HAS = False\n"
+        f"if HAS:\n    {USE}",
+        f"try:\n    from torch.export import export\n    {NEW}    HAS = True\nexcept ImportError:\n    HAS = False\n"
+        f"if HAS:\n    {USED}",
+    ),
+    "a use in the branch": (
+        f"import os\nif os.sep:\n    from torch.export import Dim, export\n    {USE}",
+        f"import os\nif os.sep:\n    from torch.export import export\n    {NEW}    {USED}",
+    ),
+    "uses in two branches": (
+        f"import os\nif os.sep:\n    from torch.export import Dim, export\n    {USE}"
+        f"if os.name:\n    from torch.export import Dim, export\n    {USE}",
+        f"import os\nif os.sep:\n    from torch.export import Dim, export\n    {NEW}    {USED}"
+        f"if os.name:\n    from torch.export import Dim, export\n    {NEW}    {USED}",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BRANCHES)
+def test_imports_in_branches(case: str) -> None:
+    before, after = BRANCHES[case]
+    assert applied(before) == after
 
 
 FILES = {

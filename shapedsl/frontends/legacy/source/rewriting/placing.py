@@ -44,29 +44,33 @@ def insert(
         qualified: [at for at, text in plan.additions() if re.search(rf"(?<![\w.]){re.escape(local)}\b", text)]
         for qualified, local in missing.items()
     }
-    # What one name cannot be imported in, since code behind it needs it whichever branch ran, none is.
-    passed = {
-        each.statement
-        for places in uses.values()
-        for at in places
-        if (each := _nearest(anchors, at)) is not None and not branches.serves(each.statement, at)
+    chosen = {
+        qualified: {_nearest([each for each in anchors if branches.serves(each.statement, at)], at) for at in places}
+        for qualified, places in uses.items()
     }
-    anchors = [each for each in anchors if each.statement not in passed]
     wanted: dict[cst.CSTNode | None, dict[str, str]] = {}
     for qualified, local in missing.items():
-        chosen = {_nearest(anchors, at) for at in uses[qualified]}
-        top = {each for each in chosen if each is None or each.function is None}
-        first = min((each for each in top if each is not None), key=lambda each: each.start, default=None)
-        if None in chosen and first is None:
-            wanted.setdefault(None, {})[qualified] = local
-        elif top and first is not None:
-            wanted.setdefault(first.statement, {})[qualified] = local
-        else:
-            for each in chosen:
-                if each is not None:
-                    wanted.setdefault(each.statement, {})[qualified] = local
+        for statement in _places(chosen[qualified], branches, uses[qualified]):
+            wanted.setdefault(statement, {})[qualified] = local
+    if None in wanted:  # then the file needs them in any case, and they stand together
+        for each in anchors:
+            if each.function is None:
+                wanted[None] |= wanted.pop(each.statement, {})
     for statement, names in wanted.items():
         _write(plan, scopes, statement, names)
+
+
+def _places(
+    chosen: Collection[_Anchor | None], branches: Branches, uses: Iterable[int]
+) -> Collection[cst.CSTNode | None]:
+    """Returns the imports beside which one name is imported, of those that are nearest to its uses; None: at the top."""
+    top = [each for each in chosen if each is not None and each.function is None]
+    first = min(top, key=lambda each: each.start, default=None)
+    if first is not None and all(branches.serves(first.statement, at) for at in uses):
+        return [first.statement]
+    if None in chosen:
+        return [None]
+    return [each.statement for each in chosen if each is not None]
 
 
 class _Anchor:
