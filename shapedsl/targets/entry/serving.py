@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -34,6 +35,52 @@ def _of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
     return (value for value in values if type(value) in (torch.Tensor, torch.nn.Parameter))
 
 
+@contextmanager
+def kept(target: Callable[..., Any], values: Sequence[Any] = ()) -> Iterator[None]:
+    """Puts the buffers of modules back when the block ends: statistics that made inputs would change.
+
+    Args:
+        target: What is called in the block.
+        values: Arguments that are always given.
+    """
+    owner: object = getattr(target, "__self__", target)
+    modules = [module for module in (owner, *values) if isinstance(module, torch.nn.Module)]
+    buffers = [(buffer, buffer.detach().clone()) for module in modules for buffer in module.buffers()]
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, before in buffers:
+                if not torch.equal(buffer, before):
+                    buffer.copy_(before)
+
+
+def as_now(run: Callable[[], None]) -> Callable[[], None]:
+    """Returns ``run`` for another thread, under this one's modes of autograd."""
+    grad, inference = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+
+    def same() -> None:
+        with torch.inference_mode(inference), torch.set_grad_enabled(grad):
+            run()
+
+    return same
+
+
+def device_of(target: Callable[..., Any], values: Sequence[Any] = ()) -> torch.device | None:
+    """Returns the device of a module's parameters; None for torch's default.
+
+    Args:
+        target: What is called.
+        values: Arguments that are always given.
+    """
+    owner: object = getattr(target, "__self__", target)
+    for module in (owner, *values):
+        if isinstance(module, torch.nn.Module):
+            for tensor in (*module.parameters(), *module.buffers()):
+                return tensor.device
+    return None
+
+
 def _forget_compiling() -> None:
     """Opens torch's lock of compilations: who held it when the process was forked lives on in the parent alone."""
     from torch._dynamo import convert_frame
@@ -46,4 +93,4 @@ def _forget_compiling() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_compiling)
 
-__all__ = ["versions_of"]
+__all__ = ["as_now", "device_of", "kept", "versions_of"]

@@ -1,0 +1,100 @@
+"""``sd.dispatch``: one callable, served by an artifact for each alternative of its spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from .. import pipeline
+from ..diagnostics import Report, Severity, ShapeError
+from ..targets.tensors import torch_for
+from .entries import lower_expanded
+from .sources import as_spec
+from .spec import Spec, warn
+
+if TYPE_CHECKING:
+    from torch.nn import Module as TorchModule
+
+    from .sources import SpecLike
+
+Target = TypeVar("Target", bound="Callable[..., Any] | TorchModule")
+
+
+@overload
+def dispatch(
+    fn: Target,
+    spec: SpecLike | None = None,
+    *,
+    strict: bool = False,
+    unpad: Mapping[str, Callable[..., Any]] | None = None,
+    **torch_compile_kwargs: Any,
+) -> Any: ...
+@overload
+def dispatch(
+    fn: None = None,
+    spec: SpecLike | None = None,
+    *,
+    strict: bool = False,
+    unpad: Mapping[str, Callable[..., Any]] | None = None,
+    **torch_compile_kwargs: Any,
+) -> Callable[[Target], Any]: ...
+def dispatch(
+    fn: Callable[..., Any] | TorchModule | None = None,
+    spec: SpecLike | None = None,
+    *,
+    strict: bool = False,
+    unpad: Mapping[str, Callable[..., Any]] | None = None,
+    **torch_compile_kwargs: Any,
+) -> Any:
+    """Returns ``fn`` served by an artifact for each alternative of its spec; a module gives a module.
+
+    A call is checked, and runs the artifact of the first alternative that asks for its sizes; each is compiled when
+    it is first needed, or ahead by ``.warm()``. What no alternative takes is refused before torch sees it.
+    ``.stats()`` tells which artifacts ran, ``.explain(*args)`` which one a call takes and why. Also a decorator.
+
+    Args:
+        fn: A function, method, builtin, partial, callable object or module.
+        spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``fn``.
+        strict: Whether sizes that no alternative takes, alternatives that overlap and ones that are never reached are
+            errors, instead of warnings.
+        unpad: What crops an output that a bucket padded, by its path: ``{"return[1]": crop}``.
+        **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` and ``isolate_recompiles`` are always on.
+
+    Raises:
+        ShapeError: The spec is wrong, or under ``strict`` its alternatives are; at a call: the inputs do not satisfy
+            it, or no alternative takes their sizes (``no-alternative``).
+        TypeError: An option that the spec decides; see `compile`.
+    """
+    if fn is None:
+
+        def decorate(target: Target) -> Any:
+            return dispatch(target, spec, strict=strict, unpad=unpad, **torch_compile_kwargs)
+
+        return decorate
+    torch_for("dispatching")
+    from ..serving.front import Recipe, dispatch_callable
+    from ..targets.entry.compile import Passes, require_options
+
+    require_options(torch_compile_kwargs)
+    found = as_spec(spec, fn)
+    covered(found, strict=strict)
+    recipe = Recipe(found.signature, Passes(lower_expanded, pipeline.solve), torch_compile_kwargs, unpad or {}, found)
+    return dispatch_callable(fn, recipe)
+
+
+def covered(spec: Spec, *, strict: bool) -> None:
+    """Says what the alternatives of ``spec`` leave out, take twice, or never get.
+
+    Raises:
+        ShapeError: The spec is contradictory; or, if ``strict``, there is something to say.
+    """
+    spec.normal()
+    report = Report()
+    pipeline.cover(spec.signature, report)
+    found = [each for each in report if each.severity is Severity.WARNING]
+    if strict and found:
+        raise ShapeError(found)
+    warn(report)
+
+
+__all__ = ["covered", "dispatch"]

@@ -1,0 +1,94 @@
+"""The function, or module, that users call in place of theirs, and what it offers beside being called."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from ..ir import Signature
+from ..runtime.parameters import Parameter
+from ..targets.entry.compile import Passes, fronted
+from ..targets.entry.module import ServedModule, is_module
+from .backend import CompileBackend
+from .dispatch import Dispatcher
+from .explained import explain_call
+from .padded_calls import Unpad
+from .stats import stats_of
+from .warming import warm
+
+
+class Recipe:
+    """How a callable is dispatched. Picklable if the passes and options are, so that a module can keep it."""
+
+    def __init__(
+        self, signature: Signature, passes: Passes, options: Mapping[str, Any], unpad: Unpad, spec: object
+    ) -> None:
+        self.spec = spec
+        self.signature = signature
+        self.passes = passes
+        self.options = dict(options)
+        self.unpad = dict(unpad)
+
+    def __call__(self, target: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns the function in front of ``target``, with what it offers as attributes."""
+        made: list[Dispatcher] = []
+
+        def make(function: Callable[..., Any], parameters: Sequence[Parameter]) -> FunctionType:
+            name = self.signature.name
+            backend = CompileBackend(function, parameters, self.passes, self.options, name)
+            dispatcher = Dispatcher(
+                function,
+                parameters,
+                self.signature,
+                backend,
+                name=name,
+                solve=self.passes.solve,
+                unpad=self.unpad,
+            )
+            made.append(dispatcher)
+            return dispatcher.front()
+
+        front: Any = fronted(target, self.signature, make)
+        dispatcher = made[0]
+        dispatcher.bound = front.args if isinstance(front, functools.partial) else ()
+        for name, offered in offers(dispatcher, self.spec).items():
+            setattr(front, name, offered)
+        return front
+
+
+def offers(dispatcher: Dispatcher, spec: object) -> dict[str, Any]:
+    """Returns what a dispatched callable offers beside being called, by name."""
+
+    def explain(*args: Any, **kwargs: Any) -> str:
+        """Returns which alternative takes a call, what is padded, and which artifact runs; or why it is refused."""
+        return explain_call(dispatcher, args, kwargs)
+
+    return {
+        "warm": functools.partial(warm, dispatcher),
+        "stats": functools.partial(stats_of, dispatcher),
+        "explain": explain,
+        "spec": spec,
+        "dispatcher": dispatcher,
+    }
+
+
+def dispatch_callable(target: Any, recipe: Recipe) -> Any:
+    """Returns ``target`` behind what ``recipe`` makes: a module for a module, else a function.
+
+    Args:
+        target: A function, method, builtin, partial, callable object, module, staticmethod or classmethod.
+        recipe: How.
+
+    Raises:
+        TypeError: ``target`` cannot be called.
+    """
+    if isinstance(target, (staticmethod, classmethod)):  # as a decorator in a class body finds them
+        return type(target)(dispatch_callable(target.__func__, recipe))
+    if not callable(target):
+        raise TypeError(f"dispatch() takes a callable, not {target!r}")
+    return ServedModule(target, recipe) if is_module(target) else recipe(target)
+
+
+__all__ = ["Recipe", "dispatch_callable"]
