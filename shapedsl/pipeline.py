@@ -429,6 +429,13 @@ def solve(expanded: Expanded, report: Report) -> Expanded | None:
     return solve_expanded(expanded, report)
 
 
+def nearest(signature: Signature, sizes: Mapping[str, int]) -> Mapping[str, int] | None:
+    """A signature at one structure, and sizes that it refuses → sizes near them that it accepts, if any are found."""
+    from .normalize.sampling import nearest as nearest_sizes
+
+    return nearest_sizes(signature, sizes)
+
+
 def lower(
     expanded: Expanded, report: Report, *, statics: Mapping[str, int], allow_negative_ints: bool = False
 ) -> Lowered | None:

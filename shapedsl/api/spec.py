@@ -6,6 +6,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import pipeline
@@ -14,6 +15,7 @@ from ..ir import Module, Signature
 from ..ir.json import to_json
 from ..ir.write import write_module, write_signature
 from ..targets.tensors import torch_for
+from .generated import bound_in_trace, generated, traced_as, unchecked_in_trace
 
 if TYPE_CHECKING:
     import torch
@@ -39,7 +41,7 @@ class Spec:
     ``a.normalize() == b.normalize()``.
     """
 
-    __slots__ = ("__weakref__", "_bind", "_check", "_lowered", "_normal", "_signature", "diagnostics")
+    __slots__ = ("__weakref__", "_bind", "_check", "_lowered", "_normal", "_signature", "diagnostics", "traced")
 
     def __init__(self, signature: Signature, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         self._signature = signature
@@ -48,6 +50,7 @@ class Spec:
         self._lowered: dict[object, tuple[Lowered, ShapesSpec]] = {}
         self._check: Callable[..., None] | None = None
         self._bind: Callable[..., Sizes] | None = None
+        self.traced: Callable[..., Sizes]  # made when dynamo first meets `bind`
 
     @property
     def name(self) -> str:
@@ -131,34 +134,38 @@ class Spec:
 
         return core(self._signature)
 
-    def check(self, /, *args: Any, **kwargs: Any) -> None:
-        """Returns nothing if the inputs satisfy the spec; takes what the callable takes. About 1 µs a tensor.
+    @property
+    @traced_as(unchecked_in_trace)
+    def check(self) -> Callable[..., None]:
+        """The check of a call: ``spec.check(x, w)`` returns nothing if the inputs satisfy the spec.
 
-        Static parts (``_``, unlisted parameters) are not looked at.
+        It takes what the callable takes, and costs about as much as asserts written by hand. Static parts (``_``,
+        unlisted parameters) are not looked at. Within a trace (``torch.compile``, ``torch.export``, fake tensors
+        with symbolic sizes) nothing is compared, since that would tell the tracer about sizes.
 
         Raises:
             ShapeError: ``shape-violation``, ``rank-mismatch``, ``dtype-mismatch`` or ``type-mismatch``:
-                which parameter, which axis, which assumption, and all sizes.
+                which parameter, which axis, which assumption, all sizes, and the nearest accepted ones.
             TypeError: The call does not fit the parameters.
         """
         if self._check is None:
-            from ..runtime.check import checker
+            self._check = MethodType(generated(self._signature, "check"), self)
+        return self._check
 
-            self._check = checker(self._signature, torch_for("checking inputs"), solve=pipeline.solve)
-        self._check(*args, **kwargs)
+    @property
+    @traced_as(bound_in_trace)
+    def bind(self) -> Callable[..., Sizes]:
+        """The binder of a call: ``spec.bind(x, w)`` returns its sizes, e.g. ``{"B": 8, "batch": (2, 3)}``.
 
-    def bind(self, /, *args: Any, **kwargs: Any) -> Sizes:
-        """Returns the sizes of a call by variable, e.g. ``{"B": 8, "batch": (2, 3)}``; assumptions are not looked at.
+        Assumptions are not looked at. Within a trace sizes are symbols, and nothing is compared.
 
         Raises:
             ShapeError: Sizes contradict each other, or a rank, dtype or kind is wrong.
             TypeError: The call does not fit the parameters.
         """
         if self._bind is None:
-            from ..runtime.bind import binder
-
-            self._bind = binder(self._signature, torch_for("binding inputs"), solve=pipeline.solve)
-        return self._bind(*args, **kwargs)
+            self._bind = MethodType(generated(self._signature, "bind"), self)
+        return self._bind
 
     def example(
         self,
@@ -233,7 +240,7 @@ class Spec:
             like: As in `example`.
             objects: As in `example`.
             device: As in `example`.
-            most: As in `example`; corners and random sizes stay far below.
+            most: How many elements all of them may have together; corners and random sizes stay far below.
             **given: As in `example`.
 
         Raises:

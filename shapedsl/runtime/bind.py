@@ -7,14 +7,15 @@ one can ask for the sizes of a call that a spec excludes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from types import FunctionType
 
 from ..ir import Signature
 from ..ir.expanded import Expanded
 from .code import Code
 from .guard import Guard
-from .parameters import of_python, of_spec, with_secret_defaults
-from .select import Selector
+from .nearest import Seek
+from .parameters import as_method, of_python, of_spec, with_secret_defaults
+from .select import Selector, Symbols
 from .solve import Solve
 from .tensors import Tensors
 
@@ -44,8 +45,14 @@ class _Sizes:
 
 
 def binder(
-    signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None, *, solve: Solve | None = None
-) -> Callable[..., Sizes]:
+    signature: Signature,
+    tensors: Tensors,
+    parameters: inspect.Signature | None = None,
+    *,
+    solve: Solve | None = None,
+    seek: Seek | None = None,
+    method: bool = False,
+) -> FunctionType:
     """Returns ``bind(*args, **kwargs)``, which takes what the callable takes.
 
     Args:
@@ -53,11 +60,29 @@ def binder(
         tensors: What a tensor is.
         parameters: The callable's own; without it the parameters that the spec lists.
         solve: Computes variables that cannot be read off the dims as they are written.
+        seek: Finds sizes, for what errors say of the nearest that are accepted.
+        method: Whether the function is to be bound to an object, which it takes first and ignores.
 
     Returns:
         A plain function. It raises `ShapeError` where sizes contradict each other, or ranks, dtypes or
         kinds of values are wrong (for any call ``not-invertible``, where a size cannot be computed); and Python's TypeError for a call that does not fit the parameters.
+        Where a size is a tracer's symbol, so are those returned, and nothing is compared.
     """
     params = of_spec(signature) if parameters is None else with_secret_defaults(of_python(parameters), signature)
+    if method:
+        params = as_method(params)
     name = signature.name.rpartition(".")[2]
-    return Selector(signature, params, tensors, _Sizes(), name=name, where=False, solve=solve).front()
+    selector = Selector(
+        signature,
+        params,
+        tensors,
+        _Sizes(),
+        name=name,
+        where=False,
+        solve=solve,
+        seek=seek,
+        symbols=Symbols.UNCHECKED,
+    )
+    made = selector.front()
+    vars(made)["_torchdynamo_inline"] = selector.traced()  # what dynamo traces in its place
+    return made

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from types import FunctionType
 
 from ..ir import Signature
 from ..ir.expanded import Expanded
 from .code import Code
 from .guard import Guard
-from .parameters import of_python, of_spec, with_secret_defaults
-from .select import Selector
+from .nearest import Seek
+from .parameters import as_method, of_python, of_spec, with_secret_defaults
+from .select import Selector, Symbols
 from .solve import Solve
 from .tensors import Tensors
 
@@ -28,8 +29,14 @@ class _Nothing:
 
 
 def checker(
-    signature: Signature, tensors: Tensors, parameters: inspect.Signature | None = None, *, solve: Solve | None = None
-) -> Callable[..., None]:
+    signature: Signature,
+    tensors: Tensors,
+    parameters: inspect.Signature | None = None,
+    *,
+    solve: Solve | None = None,
+    seek: Seek | None = None,
+    method: bool = False,
+) -> FunctionType:
     """Returns ``check(*args, **kwargs)``, which takes what the callable takes.
 
     Args:
@@ -37,12 +44,26 @@ def checker(
         tensors: What a tensor is.
         parameters: The callable's own; without it the parameters that the spec lists.
         solve: Computes variables that cannot be read off the dims as they are written.
+        seek: Finds sizes, for what errors say of the nearest that are accepted.
+        method: Whether the function is to be bound to an object, which it takes first and ignores.
 
     Returns:
         A plain function. It raises `ShapeError` (``shape-violation``, ``rank-mismatch``,
         ``dtype-mismatch``, ``type-mismatch``; ``not-invertible`` for any call), and Python's TypeError for a call that does not fit the
-        parameters. Static parts are not looked at.
+        parameters. Static parts are not looked at; where a size is a tracer's symbol nothing is compared.
     """
     params = of_spec(signature) if parameters is None else with_secret_defaults(of_python(parameters), signature)
+    if method:
+        params = as_method(params)
     name = signature.name.rpartition(".")[2]
-    return Selector(signature, params, tensors, _Nothing(), name=name, solve=solve).front()
+    selector = Selector(
+        signature, params, tensors, _Nothing(), name=name, solve=solve, seek=seek, symbols=Symbols.UNCHECKED
+    )
+    made = selector.front()
+    vars(made)["_torchdynamo_inline"] = unchecked  # what dynamo traces in its place
+    return made
+
+
+def unchecked(*args: object, **kwargs: object) -> None:
+    """Checks nothing: what a check is within a trace, where it would tell the tracer about sizes."""
+    del args, kwargs

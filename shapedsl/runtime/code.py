@@ -8,6 +8,7 @@ parameter starts with, built-in functions included.
 from __future__ import annotations
 
 import linecache
+import re
 import weakref
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -16,6 +17,8 @@ from types import FunctionType
 from typing import Any, Final
 
 from ..ir import And, Apply, Attribute, Compare, Const, Not, Or, Predicate, Size, Step, Var
+
+LOCAL: Final = "v_"  # between the prefix and the word: no global that the function sees begins so
 
 _serial: Final = count()
 
@@ -39,6 +42,7 @@ class Code:
         self.prefix = prefix
         self.scope: dict[str, Any] = {}
         self._locals = count()
+        self._named: set[str] = set()
 
     def use(self, value: object, name: str) -> str:
         """Returns the global name under which the function sees ``value``; ``name`` is for the reader."""
@@ -48,9 +52,16 @@ class Code:
         self.scope[made] = value
         return made
 
-    def local(self) -> str:
-        """Returns the name of a new local variable."""
-        return f"{self.prefix}{next(self._locals)}"
+    def local(self, meaning: str = "") -> str:
+        """Returns the name of a new local variable; it resembles ``meaning``, any text, for whoever reads the code."""
+        word = re.sub(r"\W+", "_", meaning, flags=re.ASCII).strip("_")
+        if not word:
+            return f"{self.prefix}{next(self._locals)}"
+        made = f"{self.prefix}{LOCAL}{word}"
+        while made in self._named:
+            made += "_"
+        self._named.add(made)
+        return made
 
     def size(self, size: Size, known: Mapping[str, str]) -> str:
         """Returns ``size`` as a Python expression that binds as tightly as an operand.

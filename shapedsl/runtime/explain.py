@@ -7,6 +7,7 @@ lengths, kinds of values), then dtypes, then sizes that disagree, then assumptio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from ..diagnostics import Report, Span
@@ -31,6 +32,7 @@ from ..ir import (
 from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_dim
+from .nearest import Seek, nearest
 from .plan import Bind, Combine, Define, Linear, Verify, plan
 from .solve import Solve, at_structure
 from .tensors import Tensors
@@ -46,6 +48,7 @@ def explain(
     *,
     where: bool = True,
     solve: Solve | None = None,
+    seek: Seek | None = None,
 ) -> None:
     """Reports why ``arguments`` do not satisfy ``signature``.
 
@@ -56,6 +59,7 @@ def explain(
         report: Receives ``type-mismatch``, ``rank-mismatch``, ``dtype-mismatch``, ``shape-violation``.
         where: Whether the assumptions are looked at; that dims are not negative is in any case.
         solve: Computes variables that cannot be read off.
+        seek: Finds accepted sizes where looking around does not.
     """
     expanded = at_structure(signature, arguments, tensors, report, solve)
     if expanded is None:
@@ -63,15 +67,20 @@ def explain(
     _dtypes(expanded, arguments, tensors, report)
     if report.errors:
         return
-    found = _Sizes(expanded, arguments, report)
+    own = Report()
+    found = _Sizes(expanded, arguments, own)
     found.find()
-    if report.errors:
-        return
-    for constraint in expanded.signature.constraints:
-        if where or constraint.origin is Origin.DIM:
+    tested = [each for each in expanded.signature.constraints if where or each.origin is Origin.DIM]
+    if not own.errors:
+        for constraint in tested:
             found.test(constraint)
-    if not report.errors:
+    if not own.errors:
         found.tell_undefined()
+    if own.errors:
+        near = nearest(expanded, found.shapes, [each.predicate for each in tested], found.sizes, seek)
+        helps = () if near is None else (near.text,)
+        for at, diagnostic in enumerate(own):
+            report.add(diagnostic if at else replace(diagnostic, helps=(*diagnostic.helps, *helps)))
 
 
 def sizes_of(expanded: Expanded, arguments: Mapping[str, object]) -> dict[str, int]:

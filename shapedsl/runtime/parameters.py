@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from keyword import iskeyword
 from typing import Final
@@ -80,6 +80,15 @@ def of_spec(signature: Signature) -> tuple[Parameter, ...]:
             param = Parameter(param.name, param.kind, OMITTED if optional else REQUIRED)
         made.append(param)
     return tuple(made)
+
+
+def as_method(parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    """Returns ``parameters`` behind one for the object that a method is bound to."""
+    taken = {param.spelled for param in parameters}
+    name = "spec"
+    while name in taken:
+        name = "_" + name
+    return (Parameter(name, ParamKind.POSITIONAL_ONLY), *parameters)
 
 
 def with_secret_defaults(parameters: Iterable[Parameter], signature: Signature) -> tuple[Parameter, ...]:

@@ -15,9 +15,9 @@ After, for an open structure (names shortened)::
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import Enum
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -26,9 +26,12 @@ from ..ir import AnyType, Signature
 from ..ir.expanded import Expanded
 from .code import Code
 from .explain import explain
-from .guard import Guard, Mismatch, guard
+from .guard import Guard, Mismatch, Symbolic, guard
+from .locks import Lock
+from .nearest import Seek
 from .parameters import OMITTED, REQUIRED, Parameter, header
 from .probe import Probe
+from .skeleton import StandIn, skeleton, stand_in
 from .solve import Solve, at_structure
 from .tensors import Tensors
 
@@ -45,6 +48,20 @@ class Maker(Protocol):
         ...
 
 
+_OMITTED = "omitted"
+
+
+class _Holder:
+    """Has functions as attributes."""
+
+
+class Symbols(Enum):
+    """What is done where a size is a symbol of some tracer's."""
+
+    COMPARED = "compared"  # as any other: the tracer learns of it
+    UNCHECKED = "unchecked"  # sizes are read and computed, and nothing is compared
+
+
 class Selector:
     """The functions of one spec for one callable."""
 
@@ -58,6 +75,8 @@ class Selector:
         name: str,
         where: bool = True,
         solve: Solve | None = None,
+        seek: Seek | None = None,
+        symbols: Symbols = Symbols.COMPARED,
     ) -> None:
         """Args:
         signature: Not expanded.
@@ -67,6 +86,8 @@ class Selector:
         name: What the functions are called.
         where: Whether assumptions are checked.
         solve: Computes variables that cannot be read off; without it their structures are refused.
+        seek: Finds sizes, for what errors say of the nearest that are accepted.
+        symbols: What is done where a size is a tracer's symbol.
         """
         self.signature = signature
         self.parameters = parameters
@@ -75,11 +96,13 @@ class Selector:
         self.name = name
         self.where = where
         self.solve = solve
+        self.seek = seek
+        self.symbols = symbols
         names = {param.name for param in parameters}
         self.listed = [param for param in signature.params if param.name in names]
         self.typed = {param.name for param in self.listed if not isinstance(param.type, AnyType)}
         self.spelled = {param.name: param.spelled for param in parameters}
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._by_key: dict[object, FunctionType] = {}
         self._by_structure: dict[object, FunctionType] = {}
 
@@ -106,6 +129,71 @@ class Selector:
             f"return {chosen}({values})",
         ]
         return code.function(f"{code.prefix}f({header(self.parameters, code)})", lines, self.name)
+
+    def traced(self) -> FunctionType:
+        """Returns the function to call within a trace: nothing is compared, and the structure alone is looked at.
+
+        A tracer that runs Python code finds only reading of sizes and arithmetic in it. What it should call, and
+        not look into, is marked as `torch.compiler.assume_constant_result` does; dynamo takes nothing of that but
+        plain constants, so the function of the structure is an attribute whose name it is told.
+        """
+        code = self._code()
+        holder = _Holder()
+        names: dict[object, str] = {}
+        defaults = {param.name: param.default for param in self.parameters}
+        found: list[str] = []
+        for param in self.listed:
+            spelled, default = self.spelled[param.name], defaults[param.name]
+            part = skeleton(param.type, spelled, code)
+            if default is OMITTED:
+                omitted = code.use(default, f"default_of_{param.name}")
+                part = f"({_OMITTED!r} if {spelled} is {omitted} else {part})"
+            elif default is not REQUIRED and param.name in self.typed:
+                part = f"({_OMITTED!r} if {spelled} is {code.use(default, f'default_of_{param.name}')} else {part})"
+            found.append(part)
+
+        def choose(skeletons: tuple[object, ...]) -> str:
+            arguments = {
+                param.name: stand_in(param.type, each)
+                for param, each in zip(self.listed, skeletons, strict=True)
+                if each != _OMITTED
+            }
+            report = Report()
+            tensors = replace(self.tensors, kind=StandIn)
+            expanded = at_structure(self.signature, arguments, tensors, report, self.solve)
+            report.raise_errors()
+            assert expanded is not None  # no error was reported
+            structure = expanded.present, expanded.structure
+            with self._lock:
+                if structure not in names:
+                    names[structure] = f"at_{len(names)}"
+                    setattr(holder, names[structure], self._unchecked(expanded))
+                return names[structure]
+
+        vars(choose)["_dynamo_marked_constant"] = True
+        structure = f"({''.join(f'{part}, ' for part in found)})"
+        chosen = (
+            f"{code.use(getattr, 'getattr')}({code.use(holder, 'holder')}, {code.use(choose, 'choose')}({structure}))"
+        )
+        call = f"return {chosen}({', '.join(self.spelled.values())})"
+        return code.function(f"{code.prefix}f({header(self.parameters, code)})", [call], self.name)
+
+    def _unchecked(self, expanded: Expanded) -> FunctionType:
+        """Returns the function of a structure that compares nothing; it takes every parameter by position."""
+        code = self._code()
+        read = guard(expanded, code, self.tensors, self.spelled, checked=False)
+        lines = [*read.lines, *self.maker.body(code, read, expanded)]
+        return code.function(f"{code.prefix}f({', '.join(self.spelled.values())})", lines, self.name)
+
+    def _unchecked_later(self, expanded: Expanded) -> Callable[..., object]:
+        made: list[FunctionType] = []
+
+        def run(*values: object) -> object:
+            if not made:
+                made.append(self._unchecked(expanded))
+            return made[0](*values)
+
+        return run
 
     def _code(self) -> Code:
         return Code([*self.spelled.values(), self.name])
@@ -136,6 +224,11 @@ class Selector:
     def _find(self, key: object, values: Sequence[object]) -> FunctionType:
         report = Report()
         arguments = self.arguments(values)
+        if self.symbols is Symbols.UNCHECKED:
+            arguments = {
+                name: 0 if not self.tensors.is_tensor(value) and self.tensors.symbolic(value) else value
+                for name, value in arguments.items()
+            }
         expanded = at_structure(self.signature, arguments, self.tensors, report, self.solve)
         report.raise_errors()
         assert expanded is not None  # no error was reported
@@ -151,13 +244,16 @@ class Selector:
         return function
 
     def _function(self, code: Code, expanded: Expanded, parameters: str, prologue: list[str]) -> FunctionType:
-        checked = guard(expanded, code, self.tensors, self.spelled, where=self.where)
+        symbols = self.symbols is Symbols.UNCHECKED
+        checked = guard(expanded, code, self.tensors, self.spelled, where=self.where, symbols=symbols)
         values = ", ".join(self.spelled.values())
         lines = [*prologue]
         if checked.lines:
+            lines += ["try:", *(f"    {line}" for line in checked.lines)]
+            if symbols:
+                unchecked = code.use(self._unchecked_later(expanded), "unchecked")
+                lines.append(f"except {code.use(Symbolic, 'Symbolic')}: return {unchecked}({values})")
             lines += [
-                "try:",
-                *(f"    {line}" for line in checked.lines),
                 f"except {code.use(Exception, 'Exception')}:",
                 f"    {code.use(self._explain, 'explain')}({values})",
                 "    raise",
@@ -168,7 +264,8 @@ class Selector:
     def _explain(self, *values: Any) -> None:
         """Raises ShapeError for arguments that failed the fast check; an error of their own is left to come through."""
         report = Report()
-        explain(self.signature, self.arguments(values), self.tensors, report, where=self.where, solve=self.solve)
+        arguments = self.arguments(values)
+        explain(self.signature, arguments, self.tensors, report, where=self.where, solve=self.solve, seek=self.seek)
         if not report.errors and isinstance(sys.exc_info()[1], Mismatch):
             report.error(
                 "type-mismatch",

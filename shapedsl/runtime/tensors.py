@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+
+def _nothing(value: object) -> bool:
+    del value
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,10 +18,16 @@ class Tensors:
     Attributes:
         kind: Instances of it have ``shape`` (a sequence of ints) and ``dtype``.
         dtypes: The language's name of a dtype or family → the library's dtypes it admits.
+        symbolic: Whether a value, tensor or not, is or has a size that is a symbol of a tracer's. To compare
+            such a size with a number would tell the tracer that the program depends on it.
+        modes: How many tracers or the like are at work; while there are any, plain tensors may have such sizes, too.
+            None if they never have.
     """
 
     kind: type
     dtypes: Mapping[str, frozenset[object]]
+    symbolic: Callable[[object], bool] = _nothing
+    modes: Callable[[], int] | None = None
 
     def is_tensor(self, value: object) -> bool:
         """Returns whether ``value`` is a tensor, of a subclass too."""
