@@ -3,6 +3,7 @@
 from .answers import Answer, SizeRange
 from .attaching import attach
 from .comparing import Change, Comparison, FileComparison, compare
+from .dispatching import dispatch
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .legacy import Converted, from_dims
 from .library import Listed, listed_text, listing, stub_for
@@ -26,6 +27,7 @@ __all__ = [
     "checker_of",
     "compare",
     "compile",
+    "dispatch",
     "export",
     "from_dims",
     "from_exported",
