@@ -35,6 +35,7 @@ _EXPORTS = {
     "check_padding": "api",
     "compare": "api",
     "compile": "api",
+    "dispatch": "api",
     "export": "api",
     "from_dims": "api",
     "from_exported": "api",
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from .api import check_padding as check_padding
     from .api import compare as compare
     from .api import compile as compile
+    from .api import dispatch as dispatch
     from .api import export as export
     from .api import from_dims as from_dims
     from .api import from_exported as from_exported

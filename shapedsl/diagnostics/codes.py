@@ -59,6 +59,15 @@ CODES: Final[dict[str, str]] = {
     "case-gap": "sizes that no alternative takes",
     "cases-not-lowered": "only the `where` part was lowered",
     "unknown-case": "the spec has no alternative of this name",
+    # buckets
+    "bucket-without-return": "sizes are padded, and nothing says where the result has padded slots",
+    "unpadded-argument": "an argument grows with a bucketed size, and no pad names it",
+    "wrong-pad": "a pad does not fit what it names",
+    "return-mismatch": "a padded call returned something else than the return type claims",
+    # padding
+    "unknown-reason": "no reason for which padding would be sound has this name",
+    "unchecked-padding": "padding has no reason, and passed no check",
+    "unsafe-padding": "padding changes results",
     # specs and callables
     "ambiguous-spec": "several specs could be meant",
     "unknown-spec": "no spec of this name, or none at all",
@@ -71,6 +80,12 @@ CODES: Final[dict[str, str]] = {
     "shape-violation": "an input does not satisfy the spec",
     "dtype-mismatch": "an input has another dtype",
     "type-mismatch": "an input is of another kind",
+    # serving
+    "no-alternative": "an input has sizes that no alternative takes",
+    "failed-artifact": "an artifact cannot be compiled, so its sizes run without it",
+    # profiles
+    "empty-profile": "a profile has no calls to learn from",
+    "damaged-profile": "a file is no whole profile",
     # examples
     "missing-input": "an example has to be given what is static",
     "too-many-elements": "an example would need too much memory",
