@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from typing import Any
+
 import pytest
 
-from .told import PROLOGUE, listen, seen
+from shapedsl.frontends.legacy.source.interpret import Argument, Frame
+
+from .told import PROLOGUE, Listener, listen, seen, shown
 
 
 def cases(*pairs: tuple[str, str, list[str]]) -> pytest.MarkDecorator:
@@ -253,6 +258,24 @@ def test_tensors(text: str, expected: list[str]) -> None:
 def test_one_name_is_one_object() -> None:
     (args, _), (again, _) = listen(PROLOGUE + "x = torch.ones(2)\nsee(x, x)\nsee([x])\n").heard
     assert args[0].value is args[1].value is again[0].value.items[0]  # type: ignore[union-attr]
+
+
+def test_a_function_is_not_taken_for_one_that_is_gone() -> None:
+    """A function that is made where one was thrown away, at the same address, has effects of its own."""
+
+    class Collecting(Listener):
+        def call(self, node: Any, callee: Any, args: list[Argument], frame: Frame) -> Any:
+            if getattr(callee, "name", "") == "harness.mess":
+                gc.collect()
+            return super().call(node, callee, args, frame)
+
+    text = (
+        "def build(change):\n    spec = {0: 1}\n    def inner():\n        if change:\n            spec[0] = 2\n"
+        "    mess(inner)\n    if change:\n        see(spec)\n"
+    )
+    text += "".join(f"def caller_{at}():\n    mess()\n    build({at % 5 == 4})\n" for at in range(10))
+    told = [shown(args[0].value) for args, _ in listen(PROLOGUE + text, observer=Collecting()).heard]
+    assert told == ["?"] * 3
 
 
 def test_a_frame_tells_where_a_call_is() -> None:

@@ -43,12 +43,12 @@ class Listener:
         self.decorators.append(decorators)
 
 
-def listen(text: str, name: str = "harness.see") -> Listener:
+def listen(text: str, name: str = "harness.see", observer: Listener | None = None) -> Listener:
     """Runs a program."""
     report = Report()
     tree = parse(Source("program.py", text), report)
     assert tree is not None, list(report)
-    listener = Listener(name)
+    listener = observer or Listener(name)
     interpret(tree, listener)
     return listener
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..observe import Argument, Observer
     from ..values import Value
     from .heap import Key
+    from .memory import Identity
 
 _MADE: Final = ("torch.export.Dim", "torch.export.dims", "torch.export.ShapesCollection")  # what specs are made by
 
@@ -44,7 +45,7 @@ class Changes:
 
     of: list[tuple[Callable, list[Key]]] = field(default_factory=list["tuple[Callable, list[Key]]"])
     steps: int = 0
-    pending: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    pending: list[Identity] = field(default_factory=list["Identity"])
 
 
 class Elsewhere(Memory):
@@ -58,9 +59,9 @@ class Elsewhere(Memory):
 
     def __init__(self, tree: Tree, observer: Observer) -> None:
         super().__init__(tree, observer)
-        self.escaped: dict[tuple[int, int], tuple[Callable, int]] = {}
-        self.disturbing: dict[tuple[int, int], bool] = {}
-        self.effects_by_function: dict[tuple[int, int], list[Key]] = {}
+        self.escaped: dict[Identity, tuple[Callable, int]] = {}
+        self.disturbing: dict[Identity, bool] = {}
+        self.effects_by_function: dict[Identity, list[Key]] = {}
         self._changes: Changes | None = None
 
     def effects(self, function: Callable) -> list[Key]:

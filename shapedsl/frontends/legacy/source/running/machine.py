@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..observe import Frame, Observer
     from ..values import Value
     from .heap import Key
+    from .memory import Identity
 
 _DEEPEST_CALL: Final = 8
 
@@ -39,9 +40,9 @@ class Machine(Elsewhere):
     def __init__(self, tree: Tree, observer: Observer) -> None:
         super().__init__(tree, observer)
         self.shower = Shower(self)
-        self.refused: dict[tuple[int, int], cst.CSTNode] = {}
-        self.defaults_by_node: dict[tuple[cst.CSTNode, int], dict[str, Value]] = {}
-        self.blurred: dict[tuple[int, str], int] = {}
+        self.refused: dict[Identity, cst.CSTNode] = {}
+        self.defaults_by_function: dict[Identity, dict[str, Value]] = {}
+        self.blurred: dict[tuple[Scope, str], int] = {}
 
     def can_enter(self, function: Callable) -> bool:
         """Whether a function of the file may be run where it is called."""
@@ -126,13 +127,13 @@ class Machine(Elsewhere):
         for each in (*params.posonly_params, *params.params, *params.kwonly_params):
             if each.default is not None:
                 defaults[each.name.value] = evaluate(self, each.default)
-        self.defaults_by_node[node, id(around)] = defaults
+        self.defaults_by_function[identity(made)] = defaults
         self.here.made.append((made, scope if is_method else None))
         return made
 
     def defaults_of(self, function: Callable) -> dict[str, Value]:
         """Returns the values of a function's parameters that a call may leave out."""
-        return self.defaults_by_node.get((function.node, id(function.around)), {})
+        return self.defaults_by_function.get(identity(function), {})
 
     def method_of(self, value: Callable) -> Callable | None:
         """Returns the function that a call of an object runs, where the file shows it."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from ..values import Callable, Collection, Constant, Dict, Fork, Imported, Sequence, Tensor, Unknown
 from .heap import UNBOUND, Box, Content, Scope, State, settled, within
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _FREE: Final = 50_000  # steps that any file may take
 _PER_NODE: Final = 10  # and further ones for each node
 _NO_NAMES: Final = Names()
+Identity: TypeAlias = "tuple[cst.CSTNode, object]"  # not their addresses: another may have that of one that is gone
 
 
 @dataclass(eq=False, slots=True)
@@ -225,9 +226,9 @@ class Memory:
         return kept
 
 
-def identity(function: Callable) -> tuple[int, int]:
+def identity(function: Callable) -> Identity:
     """Returns what tells functions apart, whichever objects they are bound to: their definition, and where it was run."""
-    return id(function.node), id(function.around)
+    return function.node, function.around
 
 
-__all__ = ["ClassInfo", "Memory", "identity"]
+__all__ = ["ClassInfo", "Identity", "Memory", "identity"]

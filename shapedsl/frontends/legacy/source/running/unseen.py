@@ -108,10 +108,10 @@ def _any_of(machine: Machine, scope: Scope, name: str, first: int, node: cst.CST
         unknown = next((value for value in values if isinstance(value, Unknown)), None)
         if unknown is None:
             return machine.joined(values, node)
-    done = machine.blurred.get((id(scope), name), 0)
+    done = machine.blurred.get((scope, name), 0)
     if done < len(entries):  # each once
         machine.state.blur([value for _, value in entries[done:]])
-        machine.blurred[id(scope), name] = len(entries)
+        machine.blurred[scope, name] = len(entries)
     return unknown or Unknown("it is bound too often", node)
 
 

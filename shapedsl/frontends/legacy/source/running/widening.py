@@ -109,12 +109,12 @@ def anything(machine: Machine, node: cst.CSTNode) -> Delta:
     start: Delta = {}
     scope = machine.scope
     at = machine.scope
-    names: set[str] = set()
+    names: dict[str, None] = {}
     todo: list[cst.CSTNode] = [node]
     while todo:
         each = todo.pop()
         if type(each).__name__ == "Name":
-            names.add(each.value)  # type: ignore[attr-defined]
+            names[each.value] = None  # type: ignore[attr-defined]
         todo.extend(children(each))
     seen: set[int] = set()
     for name in names:
@@ -133,7 +133,7 @@ def anything(machine: Machine, node: cst.CSTNode) -> Delta:
                     values.extend(within(content))
             else:
                 values.extend(within(value))
-    for name in _assigned(node):
+    for name in sorted(_assigned(node)):
         owner = machine.owner(name, at) or scope
         machine.state.blur([owner.names.get(name, UNBOUND)])
         start[owner, name] = lost((owner, name), node)
