@@ -113,6 +113,7 @@ def check(
             continue
         _solvable(signature, report)
         cover(signature, report)
+        check_buckets(signature, report)
         sound.append(signature)
     if readable:  # else some defs may be missing
         review(source, sound, wrong, report)
@@ -158,6 +159,14 @@ def cover(signature: Signature, report: Report) -> None:
         from .normalize.coverage import check_coverage
 
         check_coverage(signature, report)
+
+
+def check_buckets(signature: Signature, report: Report) -> None:
+    """Reports what cannot be padded: ``bucket-without-return``, ``unpadded-argument``, ``wrong-pad``."""
+    if signature.alternatives:
+        from .normalize.buckets import check_buckets as check
+
+        check(signature, report)
 
 
 def resolve(signature: Signature, report: Report) -> None:
@@ -690,6 +699,7 @@ __all__ = [
     "at_structure",
     "bind_arguments",
     "check",
+    "check_buckets",
     "compare",
     "compare_files",
     "compare_program",
