@@ -176,7 +176,7 @@ class Joint:
             costs = ((self._cost(*sizes, *each), each) for each in everything if self._allowed(*named, *each))
             return min(costs, default=(0, None))[1]
         start: tuple[int, ...] = (0,) * len(options)
-        heap = [(self._cost(*sizes, *(each[0] for each in options)), start)]
+        heap: list[tuple[int, tuple[int, ...]]] = [(self._cost(*sizes, *(each[0] for each in options)), start)]
         met = {start}
         while heap:
             _, at = heappop(heap)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ class Padded:
     """A function behind the first alternative with buckets of a spec.
 
     Attributes:
-        seen: The arguments of the last run, as they were when it began.
+        seen: The arguments of the last run, unless it is to `forget` them.
     """
 
     function: Callable[..., Any]
@@ -31,7 +31,7 @@ class Padded:
     joint: Joint
     padder: Padder
     seen: tuple[Any, ...] = ()
-    runs: int = 0
+    forget: bool = False  # what is kept alive is not used again
 
     def __call__(self, *values: Any) -> Any:
         sizes = self.sizes(values)
@@ -55,17 +55,16 @@ class Padded:
         return self.joint.choose(*(sizes[name] for name in self.joint.needs))
 
     def _run(self, *values: Any) -> Any:
-        self.runs += 1
-        self.seen = values
+        if not self.forget:
+            self.seen = values
         return self.function(*values)
 
 
-def at(text: str, function: Callable[..., Any], *values: Any) -> tuple[Expanded, Alternative]:
-    """Returns the spec ``text`` at the structure of a call of ``function``, and its first alternative with buckets."""
+def at(text: str, names: Sequence[str], values: Sequence[Any]) -> tuple[Expanded, Alternative]:
+    """Returns the spec ``text`` at the structure of arguments, and its first alternative with buckets."""
     (spec,) = sd.loads(text).values()
-    names = list(inspect.signature(function).parameters)
     report = Report()
-    arguments = {name: value for name, value in zip(names, values, strict=False)}
+    arguments = dict(zip(names, values, strict=False))
     expanded = at_structure(spec.signature, arguments, torch_tensors(), report, None)
     report.raise_errors()
     assert expanded is not None
@@ -76,7 +75,7 @@ def padded(
     text: str, function: Callable[..., Any], *values: Any, unpad: Mapping[str, Callable[..., Any]] | None = None
 ) -> Padded:
     """Returns ``function`` behind the first alternative with buckets of ``text``, at the structure of ``values``."""
-    expanded, alternative = at(text, function, *values)
+    expanded, alternative = at(text, list(inspect.signature(function).parameters), values)
     parameters = of_python(inspect.signature(function))
     padder = Padder(alternative, expanded, parameters, expanded.signature.returns, unpad)
     return Padded(function, expanded, chooser(alternative, expanded), padder)
