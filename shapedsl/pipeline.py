@@ -114,6 +114,7 @@ def check(
         _solvable(signature, report)
         cover(signature, report)
         check_buckets(signature, report)
+        claims(signature, report)
         sound.append(signature)
     if readable:  # else some defs may be missing
         review(source, sound, wrong, report)
@@ -167,6 +168,29 @@ def check_buckets(signature: Signature, report: Report) -> None:
         from .normalize.buckets import check_buckets as check
 
         check(signature, report)
+
+
+def claims(
+    signature: Signature,
+    report: Report,
+    *,
+    handled: Collection[str] = (),
+    checked: Collection[int] = (),
+    strict: bool = False,
+) -> None:
+    """Reports buckets of which nothing says that padding changes no result: ``unchecked-padding``.
+
+    Args:
+        signature: Resolved.
+        report: Receives warnings.
+        handled: Outputs that the caller cuts back, as ``return[1]``.
+        checked: Positions of the alternatives that passed a padding check.
+        strict: Makes them errors.
+    """
+    if signature.alternatives:
+        from .normalize.claims_of_padding import check_claims
+
+        check_claims(signature, report, handled=handled, checked=checked, strict=strict)
 
 
 def resolve(signature: Signature, report: Report) -> None:

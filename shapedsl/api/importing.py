@@ -44,15 +44,10 @@ def annotated(target: str, others: Sequence[Signature] | None) -> Annotated:
         ImportError: There is no such module or object, or importing it failed.
         ShapeError: It has no spec, or its annotations are wrong, or it is not clear which spec of the file is meant.
     """
-    name, colon, path = target.partition(":")
-    module = _imported(name)
+    name, colon, _ = target.partition(":")
     if not colon:
-        return _of_module(module, others)
-    found: Any = module
-    for part in path.split("."):
-        found = getattr(found, part, MISSING)
-        if found is MISSING:
-            raise ImportError(f"`{name}` has no `{path}`")
+        return _of_module(_imported(name), others)
+    found = object_at(target)
     if inspect.isclass(found):
         found = getattr(found, "forward", found)  # a module is called by it
     if not callable(found):
@@ -62,6 +57,21 @@ def annotated(target: str, others: Sequence[Signature] | None) -> Annotated:
         return Annotated((signature,))
     chosen = others[0] if len(others) == 1 else choose(SpecFile(Module(tuple(others))), None, found).signature
     return Annotated((_called(signature, chosen),), (completed(chosen, signature),))
+
+
+def object_at(target: str) -> Any:
+    """Returns what ``pkg.mod:net.layer`` names.
+
+    Raises:
+        ImportError: There is no such module or object, or importing it failed.
+    """
+    name, _, path = target.partition(":")
+    found: Any = _imported(name)
+    for part in path.split("."):
+        found = getattr(found, part, MISSING)
+        if found is MISSING:
+            raise ImportError(f"`{name}` has no `{path}`")
+    return found
 
 
 def _of_module(module: ModuleType, others: Sequence[Signature] | None) -> Annotated:
@@ -123,4 +133,4 @@ def _imported(name: str) -> ModuleType:
         raise ImportError(f"importing `{name}` failed: {type(error).__name__}: {error}") from error
 
 
-__all__ = ["Annotated", "annotated"]
+__all__ = ["Annotated", "annotated", "object_at"]

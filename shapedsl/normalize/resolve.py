@@ -8,12 +8,14 @@ left to check is whether every size can be known, asked and positive:
 - `hints`: ``hint-out-of-range``
 - `divisors`: ``maybe-zero-divisor``
 - `signs`: ``negative-dim``
+- `claims_of_padding`: ``unknown-reason``
 """
 
 from __future__ import annotations
 
 from ..diagnostics import Report
 from ..ir import Signature
+from .claims_of_padding import check_reasons
 from .divisors import check_divisors
 from .hints import check_hints
 from .names import check_names
@@ -33,4 +35,5 @@ def resolve(signature: Signature, report: Report) -> Signature:
     check_hints(signature, report)
     check_divisors(signature, report)
     check_signs(signature, report)
+    check_reasons(signature, report)
     return signature

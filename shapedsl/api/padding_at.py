@@ -1,0 +1,89 @@
+"""A padding check of what is named as ``MODULE:OBJECT``: the module is imported, a class is made."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ..diagnostics import Report
+from ..ir import Module, Signature
+from .callables import is_module
+from .importing import object_at
+from .padding import examined
+from .sources import as_spec, choose
+from .spec import SpecFile
+
+if TYPE_CHECKING:
+    from ..serving.check_padding import PaddingReport
+    from .padding import Call
+
+
+def examined_at(
+    target: str,
+    signatures: Sequence[Signature] | None,
+    examples: str | None = None,
+    *,
+    n: int | None = None,
+    tolerance: float | None = None,
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+) -> tuple[PaddingReport, Report]:
+    """Returns what padding does to the results of ``pkg.mod:net``, and what of it is a finding.
+
+    Args:
+        target: A function or a module; a class, which is made without arguments and put into eval mode; or
+            ``pkg.mod:make()``, for what a function returns.
+        signatures: A file's specs, of which one is chosen by the name of the callable; None for its annotations.
+        examples: Calls, or a function that returns them, as ``pkg.mod:calls``.
+        n, tolerance, seed, sizes: As `check_padding` takes them.
+
+    Raises:
+        ImportError: There is no such thing, or it is nothing that can be called.
+        ShapeError: The spec is wrong, or has none; ``missing-input``: it has static parts, so it needs an example.
+        TypeError: ``examples`` are no calls.
+    """
+    function = _made(target)
+    if signatures is None:
+        signature = as_spec(None, function).signature
+    elif len(signatures) == 1:
+        signature = signatures[0]
+    else:
+        signature = choose(SpecFile(Module(tuple(signatures))), None, function).signature
+    calls = None if examples is None else _examples(examples)
+    found = examined(function, signature, calls, n=n, tolerance=tolerance, seed=seed, sizes=sizes)
+    report = Report()
+    found.tell({at: each.buckets for at, each in enumerate(signature.alternatives)}, report)
+    return found, report
+
+
+def _made(target: str) -> Any:
+    """Returns what ``target`` names, made if it is a class or ends with ``()``."""
+    found = object_at(target.removesuffix("()"))
+    if target.endswith("()"):
+        found = _call(target, found)
+    elif inspect.isclass(found):
+        found = _call(target, found)
+        if is_module(found):
+            found.eval()
+    if not callable(found):
+        raise ImportError(f"`{target}` is nothing that can be called")
+    return found
+
+
+def _call(target: str, function: Any) -> Any:
+    try:
+        return function()
+    except Exception as error:
+        raise ImportError(f"making `{target}` failed: {type(error).__name__}: {error}") from error
+
+
+def _examples(target: str) -> list[Call]:
+    found = object_at(target.removesuffix("()"))
+    calls: object = _call(target, found) if callable(found) else found
+    if not isinstance(calls, Iterable):
+        raise TypeError(f"`{target}` holds no calls: each is (args, kwargs)")
+    return list(cast("Iterable[Call]", calls))
+
+
+__all__ = ["examined_at"]
