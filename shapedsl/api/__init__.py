@@ -7,6 +7,7 @@ from .dispatching import dispatch
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .legacy import Converted, from_dims
 from .library import Listed, listed_text, listing, stub_for
+from .padding import check_padding
 from .programs import from_exported
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
@@ -24,6 +25,7 @@ __all__ = [
     "SpecFile",
     "as_spec",
     "attach",
+    "check_padding",
     "checker_of",
     "compare",
     "compile",

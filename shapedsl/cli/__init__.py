@@ -23,6 +23,7 @@ VERBS: Final = {
     "lower": "Print Python that builds torch's ShapesSpec.",
     "convert": "Rewrite legacy torch.export.Dim specs in Python files.",
     "stubs": "Read specs from .pyi stubs and annotated Python files.",
+    "check-padding": "Say whether padding changes what a function or a module returns.",
     "demo": "Take a first spec through compile, export and make_fx.",
     "completion": "Print a completion script for the shell.",
 }
@@ -41,7 +42,7 @@ class _Verbs(click.Group):
         del ctx
         if cmd_name not in VERBS:
             return None
-        command = import_module(f".{cmd_name}", __name__).command
+        command = import_module(f".{cmd_name.replace('-', '_')}", __name__).command
         assert isinstance(command, click.Command)
         return command
 
@@ -82,6 +83,7 @@ def group() -> None:
     shapedsl lower net.shapes                 the ShapesSpec, as Python
     shapedsl convert src                      what becomes of torch.export.Dim specs?
     shapedsl stubs net.pyi                    the specs of a stub, or of annotated Python
+    shapedsl check-padding net:model net.shapes   does padding change its results?
     shapedsl explain contradiction            what does this code mean?
     """
 
