@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from ..ir import Signature
+from ..ir import Mode, Signature, VariableKind
 from ..runtime.parameters import Parameter
-from ..targets.entry.compile import Passes, fronted
+from ..targets.entry.compile import Passes, fronted, refuse_early
 from ..targets.entry.module import ServedModule, is_module
 from .backend import CompileBackend
+from .cases import case_spec
 from .dispatch import Dispatcher
 from .explained import explain_call
 from .padded_calls import Unpad
@@ -48,7 +50,10 @@ class Recipe:
                 unpad=self.unpad,
             )
             made.append(dispatcher)
-            return dispatcher.front()
+            front = dispatcher.front()
+            for each in lowered_early(replace(self.signature, params=tuple(dispatcher.selector.listed))):
+                refuse_early(each, self.passes.lower)
+            return front
 
         front: Any = fronted(target, self.signature, make)
         dispatcher = made[0]
@@ -56,6 +61,18 @@ class Recipe:
         for name, offered in offers(dispatcher, self.spec).items():
             setattr(front, name, offered)
         return front
+
+
+def lowered_early(signature: Signature) -> Iterator[Signature]:
+    """Yields what torch can be asked for without a call: what it cannot take at all is refused then.
+
+    Only ints are such; to lower every alternative would take long, and what else is wrong is told when one is made.
+    """
+    if any(variable.kind is VariableKind.INT for variable in signature.variables):
+        for position in range(max(1, len(signature.alternatives))):
+            spec = case_spec(signature, position)
+            if spec.mode is Mode.COMPILED:
+                yield spec.signature
 
 
 def offers(dispatcher: Dispatcher, spec: object) -> dict[str, Any]:
