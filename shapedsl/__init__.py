@@ -28,9 +28,11 @@ _EXPORTS = {
     "Comparison": "api",
     "Converted": "api",
     "FileComparison": "api",
+    "Profile": "api",
     "SizeRange": "api",
     "Spec": "api",
     "SpecFile": "api",
+    "Suggestion": "api",
     "attach": "api",
     "check_padding": "api",
     "compare": "api",
@@ -46,8 +48,10 @@ _EXPORTS = {
     "load": "api",
     "loads": "api",
     "make_fx": "api",
+    "observe": "api",
     "spec_of": "api",
     "stub_for": "api",
+    "suggest": "api",
 }
 
 __all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked  # pyright: ignore[reportUnsupportedDunderAll]
@@ -65,9 +69,11 @@ if TYPE_CHECKING:
     from .api import Comparison as Comparison
     from .api import Converted as Converted
     from .api import FileComparison as FileComparison
+    from .api import Profile as Profile
     from .api import SizeRange as SizeRange
     from .api import Spec as Spec
     from .api import SpecFile as SpecFile
+    from .api import Suggestion as Suggestion
     from .api import attach as attach
     from .api import check_padding as check_padding
     from .api import compare as compare
@@ -82,8 +88,10 @@ if TYPE_CHECKING:
     from .api import load as load
     from .api import loads as loads
     from .api import make_fx as make_fx
+    from .api import observe as observe
     from .api import spec_of as spec_of
     from .api import stub_for as stub_for
+    from .api import suggest as suggest
     from .diagnostics import ShapeError as ShapeError
     from .diagnostics import ShapeWarning as ShapeWarning
     from .import_hook import install_import_hook as install_import_hook

@@ -7,11 +7,13 @@ from .dispatching import dispatch
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .legacy import Converted, from_dims
 from .library import Listed, listed_text, listing, stub_for
+from .observing import observe
 from .padding import check_padding
 from .programs import from_exported
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
 from .spec import Spec, SpecFile
 from .stubs import from_stub
+from .suggesting import Profile, Suggestion, suggest
 
 __all__ = [
     "Answer",
@@ -20,9 +22,11 @@ __all__ = [
     "Converted",
     "FileComparison",
     "Listed",
+    "Profile",
     "SizeRange",
     "Spec",
     "SpecFile",
+    "Suggestion",
     "as_spec",
     "attach",
     "check_padding",
@@ -42,6 +46,8 @@ __all__ = [
     "loads",
     "lower_attached",
     "make_fx",
+    "observe",
     "spec_of",
     "stub_for",
+    "suggest",
 ]

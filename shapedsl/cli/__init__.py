@@ -24,6 +24,8 @@ VERBS: Final = {
     "convert": "Rewrite legacy torch.export.Dim specs in Python files.",
     "stubs": "Read specs from .pyi stubs and annotated Python files.",
     "check-padding": "Say whether padding changes what a function or a module returns.",
+    "profile": "Show what sizes observed calls had.",
+    "suggest": "Infer a spec, cases and buckets from observed calls.",
     "demo": "Take a first spec through compile, export and make_fx.",
     "completion": "Print a completion script for the shell.",
 }
@@ -84,6 +86,8 @@ def group() -> None:
     shapedsl convert src                      what becomes of torch.export.Dim specs?
     shapedsl stubs net.pyi                    the specs of a stub, or of annotated Python
     shapedsl check-padding net:model net.shapes   does padding change its results?
+    shapedsl profile traffic.json             what sizes did calls have?
+    shapedsl suggest traffic.json -k 8        which spec, and which buckets?
     shapedsl explain contradiction            what does this code mean?
     """
 

@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> None:
                 is_changed = formatted != original
             changed += is_changed
             if diff:
-                _show_diff(source.name, original, formatted)
+                show_diff(source.name, original, formatted)
             elif check:
                 if is_changed:
                     say(f"would reformat {name}")
@@ -75,7 +75,7 @@ def _read(name: str, report: Report) -> Source | None:
     return read_source(name, report)
 
 
-def _show_diff(name: str, before: str, after: str) -> None:
+def show_diff(name: str, before: str, after: str) -> None:
     """Prints a unified diff."""
     from difflib import unified_diff
 

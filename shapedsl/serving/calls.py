@@ -61,10 +61,10 @@ class Reader:
 
     def __init__(self, is_tensor: Callable[[object], bool]) -> None:
         self._is_tensor = is_tensor
-        self._kinds: dict[type, str] = {int: "int", bool: "static", type(None): "none", list: "list", tuple: "tuple"}
+        self._kinds: dict[Any, str] = {int: "int", bool: "static", type(None): "none", list: "list", tuple: "tuple"}
         self._kinds[dict] = "dict"
         self._dtypes: dict[object, str] = {}
-        self._fields: dict[type, tuple[str, ...]] = {}
+        self._fields: dict[Any, tuple[str, ...]] = {}
 
     def read(self, value: Any, sizes: list[int], depth: int = 0) -> Node:
         """Returns the structure of ``value``, and appends its sizes.
@@ -100,21 +100,19 @@ class Reader:
             return ("static", kind)
         if kind == "dict":
             named = cast("dict[object, Any]", value)
-            return (
-                "dict",
-                *((k, self.read(v, sizes, depth)) for k, v in named.items() if type(k) is str or type(k) is int),
-            )
-        return (kind, *(self.read(item, sizes, depth) for item in value))
+            keys = [key for key in named if type(key) is str or type(key) is int]
+            return ("dict", *[(key, self.read(named[key], sizes, depth)) for key in keys])
+        return (kind, *[self.read(item, sizes, depth) for item in value])
 
     def _kind(self, value: Any) -> str:
         """Returns what a type not met before is, and remembers it: types are few."""
-        cls: Any = type(value)
+        cls = cast("Any", type(value))
         if self._is_tensor(value):
             kind = "tensor"
         elif isinstance(value, tuple) and hasattr(cls, "_fields"):
             kind, self._fields[cls] = "object", tuple(cls._fields)
-        elif is_dataclass(cls):
-            kind, self._fields[cls] = "object", tuple(field.name for field in fields(cls))
+        elif is_dataclass(cast("object", value)):
+            kind, self._fields[cls] = "object", tuple(field.name for field in fields(cast("Any", value)))
         elif isinstance(value, (list, tuple, dict)):
             kind = "list" if isinstance(value, list) else "dict" if isinstance(value, dict) else "tuple"
         else:
@@ -151,6 +149,24 @@ def places(node: Node, path: Path) -> Iterator[Place]:
         case ("object", _, *entries):
             for key, item in entries:
                 yield from places(item, below(path, key, attribute=True))
+        case _:
+            pass
+
+
+def tensors(node: Node, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yields the path and the dtype of each tensor in ``node``."""
+    match node:
+        case ("tensor", dtype, _):
+            yield path, dtype
+        case ("list" | "tuple", *items):
+            for index, item in enumerate(items):
+                yield from tensors(item, below(path, index))
+        case ("dict", *entries):
+            for key, item in entries:
+                yield from tensors(item, below(path, key))
+        case ("object", _, *entries):
+            for key, item in entries:
+                yield from tensors(item, below(path, key, attribute=True))
         case _:
             pass
 
@@ -209,7 +225,7 @@ def to_json(node: Node) -> object:
             return list(node)
 
 
-def from_json(value: object, depth: int = 0) -> Node:
+def from_json(value: Any, depth: int = 0) -> Node:
     """Returns the node that `to_json` wrote.
 
     Raises:
@@ -236,7 +252,7 @@ def from_json(value: object, depth: int = 0) -> Node:
             raise ValueError(f"no structure is written {str(value)[:60]}")
 
 
-def _entry(entry: object, depth: int) -> tuple[str | int, Node]:
+def _entry(entry: Any, depth: int) -> tuple[str | int, Node]:
     match entry:
         case [str() | int() as key, item]:
             return key, from_json(item, depth + 1)
@@ -257,5 +273,6 @@ __all__ = [
     "from_json",
     "places",
     "rebuild",
+    "tensors",
     "to_json",
 ]

@@ -43,7 +43,7 @@ class Histogram:
         self.noted: list[Sizes] = []
         self.joined = 0
         self._span: Span | None = None
-        self._random = random.Random(0)  # noqa: S311 - a choice among rows, repeatable
+        self._random = random.Random(0)  # repeatable
 
     def add(self, sizes: Sizes, times: int = 1) -> None:
         """Counts a row."""
@@ -141,8 +141,8 @@ class Span:
     def _extend(self, difference: list[int]) -> bool:
         """Adds a vector to the basis if it is independent of it."""
         rest = [each % _PRIME for each in difference]
-        for pivot, vector in self._basis.items():
-            factor = rest[pivot]
+        for known, vector in self._basis.items():
+            factor = rest[known]
             if factor:
                 rest = [(a - factor * b) % _PRIME for a, b in zip(rest, vector, strict=True)]
         pivot = next((index for index, each in enumerate(rest) if each), None)

@@ -70,13 +70,16 @@ def choices(line: Mapping[int, Polynomial], most: int, beyond: Mapping[int, int]
     for count in range(1, min(most, len(sizes)) + 1):
         costs, cut = _layer(sizes, sums, costs, count)
         cuts.append(cut)
-        end = min(range(count, len(sizes) + 1), key=lambda j: (costs[j] + rest[j], -j)) if beyond else len(sizes)
+        totals = [cost + left for cost, left in zip(costs, rest, strict=True)]
+        end = len(sizes)
+        for j in range(end - 1, count - 1, -1) if beyond else ():
+            end = j if totals[j] < totals[end] else end
         members: list[int] = []
         at = end
         for cut in reversed(cuts):
             members.append(sizes[at - 1])
             at = cut[at]
-        found.append(Choice(tuple(reversed(members)), costs[end] + rest[end]))
+        found.append(Choice(tuple(reversed(members)), totals[end]))
     return found
 
 

@@ -2,8 +2,8 @@
 
 Structures differ in ranks, dtypes, lengths, None-ness; each has a histogram of its sizes::
 
-    ids: int64[_, _], mask: None        (1, 17) × 310   (1, 64) × 95   (8, 200) × 12
-    ids: int64[_, _], mask: bool[_, _]  (4, 128, 4, 128) × 40
+    ids: int64[_, _], mask: None        310 of (1, 17), 95 of (1, 64), 12 of (8, 200)
+    ids: int64[_, _], mask: bool[_, _]  40 of (4, 128, 4, 128)
 
 Outputs are remembered beside the first rows of sizes that gave them, for the return type.
 """

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from ..diagnostics import Report
 from .calls import Node, Reader, UnreadableCallError, count
@@ -207,7 +207,7 @@ def _placed(value: Any, order: list[int]) -> Node:
         order.extend(range(value.start, value.start + count(value.node)))
         return value.node
     if isinstance(value, tuple):  # *args
-        return ("tuple", *(_placed(each, order) for each in value))
+        return ("tuple", *[_placed(each, order) for each in cast("tuple[_Token, ...]", value)])
     return ("dict", *((key, _placed(each, order)) for key, each in value.items()))  # **kwargs
 
 

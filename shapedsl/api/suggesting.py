@@ -1,0 +1,315 @@
+"""From a profile to a spec's text: inferred, or with cases and buckets for a spec that is there already."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import pipeline
+from ..diagnostics import Report, Source
+from ..ir import Path as ArgumentPath
+from ..ir import Signature, Var
+from ..ir.write import write_signature
+from ..ir.write_types import write_params, write_type
+from ..serving.calls import tensors
+from ..serving.inference.infer import Inferred, infer
+from ..serving.inference.returns import return_type
+from ..serving.profile import Profile
+from ..serving.profile_files import load_profiles
+from ..serving.suggest import Options, Plan, paddable, plan
+from ..serving.suggestion_lines import Line, alternatives, comments, declaration, hints, indented, number
+from ..serving.traffic import Traffic, observed_sizes
+from .sources import given_spec, loads
+from .spec import Spec
+
+if TYPE_CHECKING:
+    from .sources import SpecLike
+
+_MARGIN = "    "
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What calls suggest. ``str()`` is the text of a ``.shapes`` file.
+
+    Attributes:
+        text: A def with what was seen in comments; it passes ``shapedsl check``.
+        spec: The same, read.
+        plan: The cases and buckets, and what they cost: ``.waste``, ``.coverage``, ``.artifacts``.
+        traffic: The calls by the sizes of the spec.
+        lines: The clauses that are new in it, for `patching`.
+        returns: The return type in text, where the spec had none and outputs tell it.
+    """
+
+    text: str
+    spec: Spec
+    plan: Plan
+    traffic: Traffic
+    lines: tuple[Line, ...] = ()
+    returns: str | None = None
+
+    @property
+    def waste(self) -> float:
+        """The share of padding in what the buckets compute, from 0 to 1."""
+        return self.plan.waste
+
+    @property
+    def coverage(self) -> float:
+        """The share of calls that a case or a bucket takes, from 0 to 1."""
+        return self.plan.coverage
+
+    @property
+    def artifacts(self) -> int:
+        """How many artifacts are compiled."""
+        return self.plan.artifacts
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Suggestion for {self.spec.name}: {number(self.artifacts, 'artifact')}, {self.waste:.1%} padding>"
+
+
+def suggest_profile(
+    profile: Profile,
+    k: int | None = None,
+    *,
+    spec: SpecLike | None = None,
+    over: str | Sequence[str] | None = None,
+    options: Options | None = None,
+) -> Suggestion:
+    """Returns the spec that the calls of a profile suggest, with cases and buckets for a budget of artifacts.
+
+    Args:
+        profile: The calls.
+        k: At most so many artifacts; by default one more as long as it saves a hundredth of the elements.
+        spec: The spec whose alternatives are chosen; by default the one that the callable had, else it is inferred.
+        over: The size to pad, or two of them; by default the one with most different sizes.
+        options: More of what can be chosen; ``k`` and ``over`` go before it.
+
+    Raises:
+        ShapeError: ``empty-profile``; ``unknown-name``: no size that could be padded has the name in ``over``; or what
+            is wrong with ``spec``.
+        ValueError: ``k`` is no positive number.
+    """
+    if k is not None and k < 1:
+        raise ValueError(f"k is a number of artifacts, not {k}")
+    if not profile.calls:
+        report = Report()
+        report.error(
+            "empty-profile", f"the profile of `{profile.name}` has no calls", help=uncounted(profile) or _CALL_IT
+        )
+        report.raise_errors()
+    chosen = options or Options()
+    wanted = tuple([over] if isinstance(over, str) else over or chosen.over)
+    chosen = replace(chosen, k=chosen.k if k is None else k, over=wanted)
+    given = _given(profile, spec)
+    if given is None:
+        inferred = infer(profile)
+        base = _inferred_text(inferred)
+        return _finished(profile, _read(base), base, [], chosen, inferred.notes)
+    traffic = observed_sizes(profile, given, solve=pipeline.solve)
+    returns = None
+    if given.returns is None:
+        names = [name for name in traffic.variables() if "[" not in name]
+        returns = _returns(profile, traffic, names)
+    clean = replace(given, alternatives=())
+    base = write_signature(clean) + "\n"
+    if returns is not None:
+        base = write_signature(replace(clean, returns=_read(f"def f() -> {returns}: ...\n").returns)) + "\n"
+    new = hints(given, traffic)
+    return _finished(profile, _read(base), base, new, chosen, _told(traffic), returns)
+
+
+_CALL_IT = "call what `observe` returned, then save"
+
+
+def uncounted(profile: Profile) -> str:
+    """Returns what a profile did not count, as a sentence; empty if it counted everything."""
+    parts = [
+        f"{number(count, 'call')} {why}"
+        for count, why in (
+            (profile.raised, "raised an exception"),
+            (profile.unread, "could not be read"),
+            (profile.dropped, "had structures beyond the limit"),
+        )
+        if count
+    ]
+    return ", ".join(parts)
+
+
+def _given(profile: Profile, spec: SpecLike | None) -> Signature | None:
+    if spec is not None:
+        return given_spec(spec, None).signature
+    if profile.spec is None:
+        return None
+    return next(iter(loads(profile.spec).values())).signature
+
+
+def _returns(profile: Profile, traffic: Traffic, names: Sequence[str]) -> str | None:
+    known = {call.row: call.sizes for call in traffic.calls}
+    made = return_type(profile, {name: Var(name) for name in names}, lambda s, row: known.get((s, row)), [])
+    return None if made is None else write_type(made)
+
+
+def _told(traffic: Traffic) -> list[str]:
+    if not traffic.refused:
+        return []
+    return [f"the spec refuses {number(traffic.refused, 'call')}: {traffic.reason}"]
+
+
+def _inferred_text(inferred: Inferred) -> str:
+    """Returns a def without alternatives, what was seen in comments."""
+    returns = "" if inferred.returns is None else f" -> {write_type(inferred.returns)}"
+    head = f"def {spec_name(inferred.name)}({', '.join(write_params(inferred.params))}){returns}:"
+    lines = [declaration(size) for size in inferred.declared]
+    return f"{head}\n{indented(lines, _MARGIN)}" if lines else f"{head} ...\n"
+
+
+def spec_name(name: str) -> str:
+    """Returns a callable's name as a ``.shapes`` file can say it."""
+    parts = [part for part in name.split(".") if part.isascii() and part.isidentifier()]
+    return ".".join(parts) or "f"
+
+
+def _read(text: str) -> Signature:
+    """Returns the one signature of a text.
+
+    Raises:
+        ShapeError: What is wrong with it.
+    """
+    report = Report()
+    module = pipeline.read(Source("<suggestion>", text), report)
+    report.raise_errors()
+    return next(iter(module))
+
+
+def _finished(
+    profile: Profile,
+    signature: Signature,
+    base: str,
+    new: list[Line],
+    options: Options,
+    notes: Sequence[str],
+    returns: str | None = None,
+) -> Suggestion:
+    """Returns the suggestion: ``base`` with hints, alternatives and the remarks above it."""
+    traffic = observed_sizes(profile, signature, solve=pipeline.solve)
+    _require_paddable(signature, traffic, options)
+    if signature.returns is None and not options.over:
+        chosen = Plan([], None, traffic.taken, 0, options.rest, options.compile_seconds)
+        said = [*notes, "no cases and buckets: padding needs a return type to crop by"] if paddable(traffic) else notes
+    else:
+        chosen = plan(traffic, options)
+        said = [*notes, *chosen.notes]
+    lines = [*new, *alternatives(signature, chosen, _dtypes(profile))]
+    text, lines = _accepted(base, lines, _head(profile, said))
+    return Suggestion(text, Spec(_read(text)), chosen, traffic, tuple(lines), returns)
+
+
+def _require_paddable(signature: Signature, traffic: Traffic, options: Options) -> None:
+    found = paddable(traffic)
+    report = Report()
+    for name in options.over:
+        if name not in found:
+            known = signature.variable(name) is not None
+            why = "it does not vary, or it stands in an expression" if known else "there is no such size"
+            report.error(
+                "unknown-name",
+                f"`{name}` cannot be padded: {why}",
+                help=f"these can be: {', '.join(found) or 'none'}",
+            )
+    if len(options.over) > 2:
+        report.error("unknown-name", "more than two sizes cannot be chosen together", help="name one or two")
+    report.raise_errors()
+
+
+def _dtypes(profile: Profile) -> dict[str, str]:
+    """Returns the dtype of each tensor by its path, as calls had it."""
+    found: dict[str, str] = {}
+    for structure in profile.tables:
+        for name, node in structure:
+            for path, dtype in tensors(node, ArgumentPath(name)):
+                found.setdefault(str(path), dtype)
+    return found
+
+
+def _head(profile: Profile, notes: Sequence[str]) -> list[str]:
+    about = f"Suggested by {number(profile.calls, 'call')} of {profile.name}, {profile.distinct:,} different."
+    lines = [about]
+    if profile.joined:
+        lines.append(f"Of these, {number(profile.joined, 'call')} at most are counted at sizes of others.")
+    if missing := uncounted(profile):
+        lines.append(f"Not counted: {missing}.")
+    lines += [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return comments(lines)
+
+
+def _accepted(base: str, lines: list[Line], head: Sequence[str]) -> tuple[str, list[Line]]:
+    """Returns the text in layout, and the lines that stayed: an ``otherwise`` that nothing reaches is left out."""
+    text = _composed(base, lines, head)
+    report = Report()
+    pipeline.check(Source("<suggestion>", text), report)
+    if any(d.code == "unreachable-case" for d in report) and lines and lines[-1].text.startswith("otherwise"):
+        shorter = [*lines[:-1]]
+        if shorter:
+            shorter[-1] = Line(shorter[-1].text, "; ".join(filter(None, (shorter[-1].comment, lines[-1].comment))))
+        lines = shorter
+        text = _composed(base, lines, head)
+        report = Report()
+        pipeline.check(Source("<suggestion>", text), report)
+    report.raise_errors()
+    formatted = pipeline.format_text(Source("<suggestion>", text), Report())
+    return formatted or text, lines
+
+
+def _composed(base: str, lines: Sequence[Line], head: Sequence[str]) -> str:
+    above = "".join(f"{line}\n" for line in head)
+    if not lines:
+        return above + base
+    body = base.rstrip("\n")
+    if body.endswith(": ..."):
+        body = body.removesuffix(" ...")
+    first = next(row for row in base.splitlines() if row.lstrip().startswith("def "))
+    margin = " " * (len(first) - len(first.lstrip()) + len(_MARGIN))
+    return f"{above}{body}\n{indented(lines, margin)}"
+
+
+def suggest(
+    *profiles: str | os.PathLike[str] | Profile,
+    k: int | None = None,
+    spec: SpecLike | None = None,
+    over: str | Sequence[str] | None = None,
+    options: Options | None = None,
+) -> Suggestion:
+    """Returns what profiles of one callable suggest together; see `suggest_profile`.
+
+    Args:
+        *profiles: Files that `observe` saved, or profiles.
+        k: At most so many artifacts.
+        spec: The spec whose alternatives are chosen.
+        over: The size to pad, or two of them.
+        options: More of what can be chosen.
+
+    Raises:
+        ShapeError: ``damaged-profile``, ``unreadable-file``, ``empty-profile``, or as `suggest_profile`.
+        ValueError: They are of several callables.
+    """
+    report = Report()
+    found: list[Profile] = []
+    for each in profiles:
+        found += [each] if isinstance(each, Profile) else load_profiles(Path(each), report)
+    report.raise_errors()
+    if not found:
+        report.error("empty-profile", "there is no profile", help=_CALL_IT)
+        report.raise_errors()
+    merged = found[0].copy()
+    for each in found[1:]:
+        merged.merge(each)
+    return suggest_profile(merged, k, spec=spec, over=over, options=options)
+
+
+__all__ = ["Options", "Profile", "Suggestion", "spec_name", "suggest", "suggest_profile", "uncounted"]

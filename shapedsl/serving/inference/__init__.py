@@ -1,0 +1,1 @@
+"""From observed calls to a spec: `merged` → `columns` → `relations` → `naming` → `infer`."""

@@ -1,0 +1,109 @@
+"""A plan → the lines of a def that say it, each with what was seen as its comment.
+
+hint B = 8, S = 40
+case S == 1  # 700 of 1,000 calls
+bucket S in {61, 130, 260, 512} pad ids with 0  # 300 calls, 18.2% of their elements is padding; not checked yet
+otherwise eager  # no call so far; 6 artifacts, about 2 min to compile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..ir import Signature
+from ..ir.write_clauses import write_bucket
+from .inference.infer import Declared, hint_of
+from .padding_fills import bucket
+from .suggest import Members, Plan
+from .traffic import Traffic
+
+
+class Line(NamedTuple):
+    """A clause and what is said about it."""
+
+    text: str
+    comment: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}  # {self.comment}" if self.comment else self.text
+
+
+def declaration(size: Declared) -> Line:
+    """Returns the line that declares an inferred size."""
+    text = f"{'int' if size.integer else 'dim'} {size.name}"
+    if size.integer and size.low >= 0:
+        text += " in [0, inf]"
+    if size.modulus > 1:
+        text += f" multiple of {size.modulus}" + (f" plus {size.residue}" if size.residue else "")
+    return Line(f"{text} hint {size.hint}", seen(size.counts))
+
+
+def seen(counts: Mapping[int, int]) -> str:
+    """Returns what was seen of a size in words: ``3 to 512: 201 sizes in 310 calls``."""
+    low, high = min(counts), max(counts)
+    calls = sum(counts.values())
+    if low == high:
+        return f"always {low} in {number(calls, 'call')}"
+    return f"{low} to {high}: {number(len(counts), 'size')} in {number(calls, 'call')}"
+
+
+def hints(signature: Signature, traffic: Traffic) -> list[Line]:
+    """Returns the hints of the sizes that have none, as one line."""
+    given = {variable.name for variable in signature.variables if variable.hint is not None or variable.variadic}
+    found = {name: traffic.counts(name) for name in traffic.variables() if name not in given and "[" not in name}
+    varying = [f"{name} = {hint_of(counts)}" for name, counts in found.items() if len(counts) > 1]
+    return [Line(f"hint {', '.join(varying)}", "the sizes that most calls have")] if varying else []
+
+
+def alternatives(signature: Signature, plan: Plan, dtypes: Mapping[str, str]) -> list[Line]:
+    """Returns the lines of the cases, the buckets and ``otherwise``; none where there is nothing to choose."""
+    lines = [
+        Line(
+            "case " + ", ".join(f"{name} == {size}" for name, size in case.sizes),
+            f"{case.calls:,} of {number(plan.calls, 'call')}",
+        )
+        for case in plan.cases
+    ]
+    members = plan.members
+    if members is not None:
+        for index, (variable, sizes) in enumerate(members.sizes):
+            text = write_bucket(bucket(signature, variable, sizes, dtypes))
+            lines.append(Line(text, "" if index else _waste(members)))
+    if not lines:
+        return []
+    rest = "no call so far" if not plan.eager else f"{plan.eager:,} of {number(plan.calls, 'call')}"
+    cost = f"{number(plan.artifacts, 'artifact')}, about {duration(plan.artifacts * plan.compile_seconds)} to compile"
+    lines.append(Line("otherwise eager" if plan.rest == "eager" else "otherwise", f"{rest}; {cost}"))
+    return lines
+
+
+def _waste(members: Members) -> str:
+    return f"{number(members.calls, 'call')}, {members.waste:.1%} of their elements is padding; not checked yet"
+
+
+def number(count: int, what: str) -> str:
+    """Returns ``1 call`` or ``1,204 calls``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Returns ``40 s``, ``4 min``, ``2.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def comments(lines: Iterable[str], width: int = 100) -> list[str]:
+    """Returns ``lines`` as comments, wrapped."""
+    from textwrap import wrap
+
+    return [f"# {row}" if row else "#" for line in lines for row in wrap(line, width) or [""]]
+
+
+def indented(lines: Sequence[Line], margin: str) -> str:
+    """Returns lines as text, each with its newline."""
+    return "".join(f"{margin}{line}\n" for line in lines)
+
+
+__all__ = ["Line", "alternatives", "comments", "declaration", "duration", "hints", "indented", "number", "seen"]
