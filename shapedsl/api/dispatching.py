@@ -9,6 +9,7 @@ from .. import pipeline
 from ..diagnostics import Report, Severity, ShapeError
 from ..targets.tensors import torch_for
 from .entries import lower_expanded
+from .padding import check_dispatched, claimed
 from .sources import as_spec
 from .spec import Spec, warn
 
@@ -55,8 +56,8 @@ def dispatch(
     Args:
         fn: A function, method, builtin, partial, callable object or module.
         spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``fn``.
-        strict: Whether sizes that no alternative takes, alternatives that overlap and ones that are never reached are
-            errors, instead of warnings.
+        strict: Whether sizes that no alternative takes, alternatives that overlap, ones that are never reached, and
+            padding without a reason or a check that it passed (see `check_padding`) are errors, instead of warnings.
         unpad: What crops an output that a bucket padded, by its path: ``{"return[1]": crop}``.
         **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` and ``isolate_recompiles`` are always on.
 
@@ -78,7 +79,9 @@ def dispatch(
     require_options(torch_compile_kwargs)
     found = as_spec(spec, fn)
     covered(found, strict=strict)
-    recipe = Recipe(found.signature, Passes(lower_expanded, pipeline.solve), torch_compile_kwargs, unpad or {}, found)
+    claimed(fn, found, strict=strict, unpad=unpad)
+    passes, offered = Passes(lower_expanded, pipeline.solve), {"check_padding": check_dispatched}
+    recipe = Recipe(found.signature, passes, torch_compile_kwargs, unpad or {}, found, offered)
     return dispatch_callable(fn, recipe)
 
 
@@ -86,10 +89,12 @@ def covered(spec: Spec, *, strict: bool) -> None:
     """Says what the alternatives of ``spec`` leave out, take twice, or never get.
 
     Raises:
-        ShapeError: The spec is contradictory; or, if ``strict``, there is something to say.
+        ShapeError: The spec is contradictory, or a bucket cannot pad; or, if ``strict``, there is something to say.
     """
     spec.normal()
     report = Report()
+    pipeline.check_buckets(spec.signature, report)
+    pipeline.raise_if_wrong(report)
     pipeline.cover(spec.signature, report)
     found = [each for each in report if each.severity is Severity.WARNING]
     if strict and found:

@@ -144,10 +144,14 @@ def padded_sizes(buckets: Sequence[Bucket], chosen: Sequence[int]) -> dict[str, 
     return {padded_name(bucket): size for bucket, size in zip(buckets, chosen, strict=True)}
 
 
-def wrong_pad(message: str, help_: str, bucket: Bucket | None = None) -> ShapeError:
+class PaddingError(ShapeError):
+    """A call cannot be padded, or its result not be cropped; the artifact that was to run is not to blame."""
+
+
+def wrong_pad(message: str, help_: str, bucket: Bucket | None = None) -> PaddingError:
     """Returns a ``wrong-pad`` error about a call."""
     at = () if bucket is None or bucket.span is None else (Annotation(bucket.span, ""),)
-    return ShapeError([Diagnostic("wrong-pad", Severity.ERROR, message, at, helps=(help_,))])
+    return PaddingError([Diagnostic("wrong-pad", Severity.ERROR, message, at, helps=(help_,))])
 
 
 def _parted(run: tuple[int, int, int], at: int, new: int) -> list[tuple[int, int, int]]:
@@ -159,4 +163,4 @@ def _parted(run: tuple[int, int, int], at: int, new: int) -> list[tuple[int, int
     return [(start, source, at - start), (at + new, source + at - start, length - (at - start))]
 
 
-__all__ = ["Axis", "Insertion", "padded_axis", "padded_sizes", "wrong_pad"]
+__all__ = ["Axis", "Insertion", "PaddingError", "padded_axis", "padded_sizes", "wrong_pad"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..targets.padding import Padder
+from ..targets.padding import Padder, PaddingError
 from .running import CALLS, LAST, RUN, Artifact, Call
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class PaddedCalls:
             return artifact.start(values, self.call(chosen, sizes))
         try:
             return self._padder.call(artifact.positional, sizes, chosen, values)
+        except PaddingError:
+            raise
         except Exception as error:
             return artifact.failed(error, values)
 

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from ..runtime.locks import Lock
+from ..runtime.slots import PaddingError
 from .artifacts import ArtifactSpec
 from .joint import MOST_REMEMBERED, Joint
 
@@ -105,6 +106,8 @@ class Artifact:
             if made is None:
                 made = backend.make(self.spec, *self.structure.given(self))
             result = call(made, values)
+        except PaddingError:  # of this call
+            raise
         except Exception as error:
             failure = error
         else:

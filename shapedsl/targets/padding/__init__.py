@@ -26,6 +26,7 @@ from ...ir.variadic import splice
 from ...ir.walk import free_vars, scalar_sizes, tensor_dims
 from ...ir.write_sizes import write_dim
 from ...runtime.parameters import Parameter
+from ...runtime.slots import PaddingError
 from .buffers import Pool
 from .containers import Copied, Tree, part, replaced, tree_of
 from .cropping import Unpad, cropper
@@ -209,4 +210,4 @@ class _Call:
         return tensor.clone() if shared else tensor
 
 
-__all__ = ["Padder", "Unpad"]
+__all__ = ["Padder", "PaddingError", "Unpad"]

@@ -13,8 +13,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import Attribute, Item, Path, Step
+from ...runtime.slots import wrong_pad
 
 # Step -> the parts below it, or a part's number.
 Tree = dict[Step, "Tree | int"]
@@ -107,7 +107,7 @@ class Copied:
         if len(now) < len(self._content) or not self._parts.isdisjoint(changed):
             message = f"the callee replaces or removes what `{self._path}` holds, and that is padded"
             help_ = "return the new values, or leave this argument out of the bucket"
-            raise ShapeError([Diagnostic("wrong-pad", Severity.ERROR, message, helps=(help_,))])
+            raise wrong_pad(message, help_)
         for key in changed:
             if isinstance(self.original, list):
                 index = cast("int", key)

@@ -23,7 +23,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 
 import torch
 
-from ...diagnostics import Diagnostic, Severity, ShapeError
+from ...diagnostics import Diagnostic, Severity
 from ...ir import (
     Attribute,
     Dim,
@@ -45,6 +45,7 @@ from ...ir import (
 )
 from ...ir.padding import mentions
 from ...ir.write_sizes import write_dim
+from ...runtime.slots import PaddingError
 from .containers import part, replaced
 from .geometry import Geometry
 
@@ -306,10 +307,10 @@ def _sequence(
     return node
 
 
-def mismatch(message: str) -> ShapeError:
+def mismatch(message: str) -> PaddingError:
     """Returns the error of a result that is not what its type claims."""
     help_ = "correct the return type, or write `drop` or `keep` with this path"
-    return ShapeError([Diagnostic("return-mismatch", Severity.ERROR, message, helps=(help_,))])
+    return PaddingError([Diagnostic("return-mismatch", Severity.ERROR, message, helps=(help_,))])
 
 
 __all__ = ["Result", "Unpad", "cropper", "parse_path"]

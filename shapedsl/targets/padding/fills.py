@@ -16,11 +16,10 @@ from typing import TypeAlias, cast
 
 import torch
 
-from ...diagnostics import ShapeError
 from ...ir import Apply, Bucket, Const, Edge, Fill, Var, Variadic
 from ...ir.variadic import splice
 from ...ir.walk import evaluate
-from ...runtime.slots import wrong_pad
+from ...runtime.slots import PaddingError, wrong_pad
 
 Number: TypeAlias = "int | float | bool"
 Value: TypeAlias = "Number | tuple[int | float, ...] | Edge"  # a fill without names
@@ -81,7 +80,7 @@ def row_in(row: Sequence[Number], slots: torch.Tensor, axis: int, bucket: Bucket
     return made.reshape([len(row) if each == others[-1] else 1 for each in range(slots.dim())])
 
 
-def no_edge(bucket: Bucket, place: str, axis: int) -> ShapeError:
+def no_edge(bucket: Bucket, place: str, axis: int) -> PaddingError:
     """Returns the error of ``edge`` where there is no slot to repeat."""
     return wrong_pad(
         f"`{place}` has no slot on axis {axis} that `edge` could repeat",
@@ -90,7 +89,7 @@ def no_edge(bucket: Bucket, place: str, axis: int) -> ShapeError:
     )
 
 
-def _unfit(number: Number, dtype: torch.dtype, help_: str, bucket: Bucket, place: str) -> ShapeError:
+def _unfit(number: Number, dtype: torch.dtype, help_: str, bucket: Bucket, place: str) -> PaddingError:
     shown = cast("object", str(number).lower() if isinstance(number, bool) else number)
     name = str(dtype).removeprefix("torch.")
     return wrong_pad(f"`{place}` is a {name} tensor, which cannot be filled with {shown}", help_, bucket)
