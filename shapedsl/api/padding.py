@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
     from ..serving.check_padding import PaddingReport
+    from ..serving.dispatch import Dispatcher
     from .sources import SpecLike
 
 Call = tuple[Sequence[Any], Mapping[str, Any]]
@@ -77,6 +78,36 @@ def check_padding(
     found = as_spec(spec, fn)
     report = examined(fn, found.signature, examples, n=n, tolerance=tolerance, seed=seed, sizes=sizes, unpad=unpad)
     raise_unsafe(report, found.signature)
+    return report
+
+
+def check_dispatched(
+    dispatcher: Dispatcher,
+    examples: Iterable[Call] | None = None,
+    *,
+    n: int | None = None,
+    tolerance: float | None = None,
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+) -> PaddingReport:
+    """Returns what padding does to the results of a dispatched callable, where that is nothing; see `check_padding`.
+
+    Raises:
+        ShapeError: ``unsafe-padding``, with the report as ``.report``; ``missing-input``.
+        TypeError: ``examples`` holds no calls.
+    """
+    signature = dispatcher.signature
+    report = examined(
+        dispatcher.target,
+        signature,
+        examples,
+        n=n,
+        tolerance=tolerance,
+        seed=seed,
+        sizes=sizes,
+        unpad=dispatcher.unpad,
+    )
+    raise_unsafe(report, signature)
     return report
 
 
@@ -179,4 +210,4 @@ def _remember(fn: Any, signature: Signature, unpad: _Unpad | None, passed: froze
     _recalled(fn)[_key(fn, signature, unpad)] = passed
 
 
-__all__ = ["PaddingError", "check_padding", "claimed", "examined", "raise_unsafe"]
+__all__ = ["PaddingError", "check_dispatched", "check_padding", "claimed", "examined", "raise_unsafe"]

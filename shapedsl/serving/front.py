@@ -25,9 +25,16 @@ class Recipe:
     """How a callable is dispatched. Picklable if the passes and options are, so that a module can keep it."""
 
     def __init__(
-        self, signature: Signature, passes: Passes, options: Mapping[str, Any], unpad: Unpad, spec: object
+        self,
+        signature: Signature,
+        passes: Passes,
+        options: Mapping[str, Any],
+        unpad: Unpad,
+        spec: object,
+        offered: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
         self.spec = spec
+        self.offered = dict(offered or {})  # what else the function offers: each takes the dispatcher first
         self.signature = signature
         self.passes = passes
         self.options = dict(options)
@@ -60,6 +67,8 @@ class Recipe:
         dispatcher.bound = front.args if isinstance(front, functools.partial) else ()
         for name, offered in offers(dispatcher, self.spec).items():
             setattr(front, name, offered)
+        for name, function in self.offered.items():
+            setattr(front, name, functools.partial(function, dispatcher))
         return front
 
 
