@@ -95,6 +95,13 @@ def format_text(source: Source, report: Report) -> str | None:
     return format_source(source, report)
 
 
+def with_clauses(text: str, signature: Signature, clauses: Sequence[str], returns: str | None) -> str | None:
+    """Text → text with other alternatives in one def; None if that cannot be edited as it stands."""
+    from .frontends.text.insertion import with_clauses as insert
+
+    return insert(text, signature, clauses, returns)
+
+
 def check(
     source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
 ) -> Module:
@@ -754,6 +761,7 @@ __all__ = [
     "static_sizes",
     "stubs_below",
     "together",
+    "with_clauses",
     "write_stub",
     "write_text",
 ]

@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -18,17 +18,15 @@ from ..ir.write import write_signature
 from ..serving.histogram import LIMIT
 from ..serving.profile import Profile
 from ..serving.recorder import Recorder, parameters_of
-from ..serving.suggest import Options
 from ..targets.tensors import torch_for
 from .callables import is_module
 from .sources import callable_name, carried_spec
 from .spec import warn
-from .suggesting import Suggestion, spec_name, suggest_profile
+from .suggesting import Choices, Suggestion, spec_name, suggest_profile
 
 if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
-
-    from .sources import SpecLike
+    from typing_extensions import Unpack
 
 
 class Observer:
@@ -65,20 +63,13 @@ class Observer:
         self._recorder.save(Path(_filled(os.fspath(where))), report)
         warn(report)
 
-    def suggest(
-        self,
-        k: int | None = None,
-        *,
-        spec: SpecLike | None = None,
-        over: str | Sequence[str] | None = None,
-        options: Options | None = None,
-    ) -> Suggestion:
-        """Returns what the calls so far suggest; the arguments are those of `suggest_profile`.
+    def suggest(self, k: int | None = None, **choices: Unpack[Choices]) -> Suggestion:
+        """Returns what the calls so far suggest; the arguments are those of `shapedsl.suggest`.
 
         Raises:
             ShapeError: ``empty-profile``: there are none; or as `suggest_profile`.
         """
-        return suggest_profile(self.profile, k, spec=spec, over=over, options=options)
+        return suggest_profile(self.profile, k, **choices)
 
 
 class Observed:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from .. import pipeline
 from ..diagnostics import Report, Source
@@ -19,16 +19,38 @@ from ..serving.inference.infer import Inferred, infer
 from ..serving.inference.returns import return_type
 from ..serving.profile import Profile
 from ..serving.profile_files import load_profiles
-from ..serving.suggest import Options, Plan, paddable, plan
+from ..serving.suggest import COMPILE_SECONDS, WORTH, Options, Plan, paddable, plan
 from ..serving.suggestion_lines import Line, alternatives, comments, declaration, hints, indented, number
 from ..serving.traffic import Traffic, observed_sizes
 from .sources import given_spec, loads
 from .spec import Spec
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .sources import SpecLike
 
 _MARGIN = "    "
+
+
+class Choices(TypedDict, total=False):
+    """The keywords of `suggest`, `seen.suggest` and `suggest_profile`.
+
+    Attributes:
+        spec: The spec whose alternatives are chosen; by default the one that the callable had, else it is inferred.
+        over: The size to pad, or two of them; by default the one with most different sizes.
+        worth: Without ``k``: what one more artifact must save, as a share of the elements that calls have.
+        tail: The share of calls, the largest ones, that may be left to ``otherwise``.
+        otherwise: What becomes of all other sizes: ``"eager"`` or ``"dynamic"``.
+        compile_seconds: What one artifact takes to compile.
+    """
+
+    spec: SpecLike | None
+    over: str | Sequence[str] | None
+    worth: float
+    tail: float
+    otherwise: Literal["eager", "dynamic"]
+    compile_seconds: float
 
 
 @dataclass(frozen=True)
@@ -73,44 +95,31 @@ class Suggestion:
         return f"<Suggestion for {self.spec.name}: {number(self.artifacts, 'artifact')}, {self.waste:.1%} padding>"
 
 
-def suggest_profile(
-    profile: Profile,
-    k: int | None = None,
-    *,
-    spec: SpecLike | None = None,
-    over: str | Sequence[str] | None = None,
-    options: Options | None = None,
-) -> Suggestion:
+def suggest_profile(profile: Profile, k: int | None = None, **choices: Unpack[Choices]) -> Suggestion:
     """Returns the spec that the calls of a profile suggest, with cases and buckets for a budget of artifacts.
 
     Args:
         profile: The calls.
         k: At most so many artifacts; by default one more as long as it saves a hundredth of the elements.
-        spec: The spec whose alternatives are chosen; by default the one that the callable had, else it is inferred.
-        over: The size to pad, or two of them; by default the one with most different sizes.
-        options: More of what can be chosen; ``k`` and ``over`` go before it.
+        **choices: See `Choices`.
 
     Raises:
         ShapeError: ``empty-profile``; ``unknown-name``: no size that could be padded has the name in ``over``; or what
             is wrong with ``spec``.
-        ValueError: ``k`` is no positive number.
+        ValueError: ``k`` is no positive number, or a share is none.
     """
-    if k is not None and k < 1:
-        raise ValueError(f"k is a number of artifacts, not {k}")
+    options = _options(k, choices)
     if not profile.calls:
         report = Report()
         report.error(
             "empty-profile", f"the profile of `{profile.name}` has no calls", help=uncounted(profile) or _CALL_IT
         )
         report.raise_errors()
-    chosen = options or Options()
-    wanted = tuple([over] if isinstance(over, str) else over or chosen.over)
-    chosen = replace(chosen, k=chosen.k if k is None else k, over=wanted)
-    given = _given(profile, spec)
+    given = _given(profile, choices.get("spec"))
     if given is None:
         inferred = infer(profile)
         base = _inferred_text(inferred)
-        return _finished(profile, _read(base), base, [], chosen, inferred.notes)
+        return _finished(profile, _read(base), base, [], options, inferred.notes)
     traffic = observed_sizes(profile, given, solve=pipeline.solve)
     returns = None
     if given.returns is None:
@@ -121,7 +130,37 @@ def suggest_profile(
     if returns is not None:
         base = write_signature(replace(clean, returns=_read(f"def f() -> {returns}: ...\n").returns)) + "\n"
     new = hints(given, traffic)
-    return _finished(profile, _read(base), base, new, chosen, _told(traffic), returns)
+    return _finished(profile, _read(base), base, new, options, _told(traffic), returns)
+
+
+def _options(k: int | None, choices: Choices) -> Options:
+    """Returns the choices, checked.
+
+    Raises:
+        ValueError: One is out of its range.
+    """
+    over = choices.get("over")
+    rest = choices.get("otherwise", "eager")
+    made = Options(
+        k=k,
+        over=tuple([over] if isinstance(over, str) else over or ()),
+        worth=choices.get("worth", WORTH),
+        tail=choices.get("tail", 0.0),
+        rest=rest,
+        compile_seconds=choices.get("compile_seconds", COMPILE_SECONDS),
+    )
+    if k is not None and k < 1:
+        raise ValueError(f"k is a number of artifacts, not {k}")
+    if not 0 <= made.tail < 1 or not 0 <= made.worth <= 1:
+        raise ValueError(f"tail= and worth= are shares from 0 to 1, not {made.tail} and {made.worth}")
+    if rest not in ("eager", "dynamic"):
+        raise ValueError(f'otherwise= is "eager" or "dynamic", not {rest!r}')
+    unknown = choices.keys() - Choices.__annotations__.keys()
+    if unknown:
+        raise TypeError(
+            f"there is no choice {', '.join(sorted(unknown))}; there are {', '.join(Choices.__annotations__)}"
+        )
+    return made
 
 
 _CALL_IT = "call what `observe` returned, then save"
@@ -256,7 +295,8 @@ def _accepted(base: str, lines: list[Line], head: Sequence[str]) -> tuple[str, l
     if any(d.code == "unreachable-case" for d in report) and lines and lines[-1].text.startswith("otherwise"):
         shorter = [*lines[:-1]]
         if shorter:
-            shorter[-1] = Line(shorter[-1].text, "; ".join(filter(None, (shorter[-1].comment, lines[-1].comment))))
+            cost = lines[-1].comment.partition("; ")[2]
+            shorter[-1] = Line(shorter[-1].text, "; ".join(filter(None, (shorter[-1].comment, cost))))
         lines = shorter
         text = _composed(base, lines, head)
         report = Report()
@@ -279,20 +319,14 @@ def _composed(base: str, lines: Sequence[Line], head: Sequence[str]) -> str:
 
 
 def suggest(
-    *profiles: str | os.PathLike[str] | Profile,
-    k: int | None = None,
-    spec: SpecLike | None = None,
-    over: str | Sequence[str] | None = None,
-    options: Options | None = None,
+    *profiles: str | os.PathLike[str] | Profile, k: int | None = None, **choices: Unpack[Choices]
 ) -> Suggestion:
     """Returns what profiles of one callable suggest together; see `suggest_profile`.
 
     Args:
         *profiles: Files that `observe` saved, or profiles.
-        k: At most so many artifacts.
-        spec: The spec whose alternatives are chosen.
-        over: The size to pad, or two of them.
-        options: More of what can be chosen.
+        k: At most so many artifacts; by default one more as long as it saves a hundredth of the elements.
+        **choices: ``spec=``, ``over=``, ``worth=``, ``tail=``, ``otherwise=``, ``compile_seconds=``; see `Choices`.
 
     Raises:
         ShapeError: ``damaged-profile``, ``unreadable-file``, ``empty-profile``, or as `suggest_profile`.
@@ -309,7 +343,7 @@ def suggest(
     merged = found[0].copy()
     for each in found[1:]:
         merged.merge(each)
-    return suggest_profile(merged, k, spec=spec, over=over, options=options)
+    return suggest_profile(merged, k, **choices)
 
 
-__all__ = ["Options", "Profile", "Suggestion", "spec_name", "suggest", "suggest_profile", "uncounted"]
+__all__ = ["Choices", "Profile", "Suggestion", "spec_name", "suggest", "suggest_profile", "uncounted"]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import pipeline
-from ..diagnostics import Report, ShapeError, Source
+from ..diagnostics import Report, ShapeError
 from .common import (
     STANDARD_INPUT,
     choose_specs,
@@ -30,7 +29,7 @@ from .fmt import show_diff
 from .profile import read_profiles
 
 if TYPE_CHECKING:
-    from ..api.suggesting import Options, Profile, Suggestion
+    from ..api.suggesting import Choices, Profile, Suggestion
     from ..pipeline import Signature
 
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}
@@ -104,8 +103,6 @@ def command(
 
     Exit codes: 0 done, 1 no calls or errors, 2 a file could not be read, or misuse.
     """
-    from ..api.suggesting import Options
-
     seconds = _seconds(compile_time, "--compile-time")
     if budget is not None:
         if artifacts is not None:
@@ -116,13 +113,14 @@ def command(
     if write and target is None:
         raise click.UsageError("--write changes the file that --spec names.")
     sizes = tuple(filter(None, (part.strip() for part in (over or "").split(","))))
-    options = Options(k=artifacts, over=sizes, worth=worth, tail=tail, rest=rest, compile_seconds=seconds)
+    choices: Choices = {"over": sizes, "worth": worth, "tail": tail, "compile_seconds": seconds}
+    choices["otherwise"] = "dynamic" if rest == "dynamic" else "eager"
     profile = _profile(files, name)
     try:
         if target is None:
-            _print(profile, options)
+            _print(profile, artifacts, choices)
         else:
-            _patch(profile, options, target, consts, write)
+            _patch(profile, artifacts, choices, target, consts, write)
     except ShapeError as error:
         show(error.diagnostics, err=True)
         fail(refusal(error.diagnostics))
@@ -165,13 +163,15 @@ def _profile(files: tuple[str, ...], name: str | None) -> Profile:
     return called[0]
 
 
-def _print(profile: Profile, options: Options) -> None:
+def _print(profile: Profile, k: int | None, choices: Choices) -> None:
     from ..api.suggesting import suggest_profile
 
-    say(suggest_profile(profile, options=options).text.rstrip("\n"))
+    say(suggest_profile(profile, k, **choices).text.rstrip("\n"))
 
 
-def _patch(profile: Profile, options: Options, target: str, consts: Mapping[str, int], write: bool) -> None:
+def _patch(
+    profile: Profile, k: int | None, choices: Choices, target: str, consts: Mapping[str, int], write: bool
+) -> None:
     from ..api.patching import patched
     from ..api.spec import Spec
     from ..api.suggesting import suggest_profile
@@ -186,9 +186,13 @@ def _patch(profile: Profile, options: Options, target: str, consts: Mapping[str,
         show(report, err=True)
         fail(refusal(report.errors) or 1)
         return
-    made = suggest_profile(profile, spec=Spec(signature), options=options)
-    text = patched(source, signature, made.lines, made.returns)
-    _require_sound(file, text, consts, signature, made)
+    choices["spec"] = Spec(signature)
+    made = suggest_profile(profile, k, **choices)
+    text = patched(source, signature, made, report, consts=consts)
+    if text is None:
+        show(report, err=True)
+        fail(1)
+        return
     for line in _remarks(made):
         say(line, err=True)
     if not write:
@@ -225,19 +229,6 @@ def _chosen(found: list[Signature], spec: str | None, profile: Profile, report: 
 
 def _remarks(made: Suggestion) -> list[str]:
     return [row for row in made.text.splitlines() if row.startswith("#")]
-
-
-def _require_sound(file: str, text: str, consts: Mapping[str, int], signature: Signature, made: Suggestion) -> None:
-    """Raises ShapeError unless the new text is one that reads, with the alternatives that were suggested."""
-    report = Report()
-    module = pipeline.read(Source(file, text), report, consts=consts, base=Path(file).parent)
-    report.raise_errors()
-    now = next((s for s in module if s.key == signature.key), None)
-    if now is None or now.alternatives != made.spec.signature.alternatives:
-        report.error(
-            "inexpressible", f"`{signature.name}` stands in a way that cannot be edited", help="`shapedsl fmt` it first"
-        )
-        report.raise_errors()
 
 
 __all__ = ["command"]

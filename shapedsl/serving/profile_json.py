@@ -72,8 +72,10 @@ def read_profiles(text: str) -> list[Profile]:
         document = json.loads(text, parse_int=_int)
     except RecursionError:
         raise MalformedProfileError("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise MalformedProfileError(f"it is no JSON from line {error.lineno}, column {error.colno} on") from None
     except ValueError as error:
-        raise MalformedProfileError(f"it is no JSON: {error}") from None
+        raise MalformedProfileError(str(error)) from None
     if not isinstance(document, dict) or _MARK not in document:
         raise MalformedProfileError(f'it has no "{_MARK}"')
     found = cast("dict[str, Any]", document)
