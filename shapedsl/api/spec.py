@@ -15,7 +15,7 @@ from ..ir import Module, Signature
 from ..ir.json import to_json
 from ..ir.write import write_module, write_signature
 from ..targets.tensors import torch_for
-from .generated import bound_in_trace, generated, traced_as, unchecked_in_trace
+from .generated import bound_in_trace, code_text, generated, traced_as, unchecked_in_trace
 
 if TYPE_CHECKING:
     import torch
@@ -166,6 +166,28 @@ class Spec:
         if self._bind is None:
             self._bind = MethodType(generated(self._signature, "bind"), self)
         return self._bind
+
+    def code(self) -> str:
+        """Returns the generated check as text, as ``shapedsl explain --code`` shows it: to be read, not to be run.
+
+        Raises:
+            ShapeError: ``not-invertible``: a variable cannot be computed from the inputs.
+
+        Example:
+            >>> print(sd.loads("def f(x: Tensor[B]): where B < 32")["f"].code())
+            def f(x):
+                try:
+                    if type(x) is not Tensor: no_plain_tensor(x)
+                    B, = x.shape
+                    if modes() and are_symbolic(B): raise Symbolic
+                    if not (B < 32): raise Mismatch
+                except Symbolic: return unchecked(x)
+                except Exception:
+                    explain(x)
+                    raise
+                return None
+        """
+        return code_text(self._signature)
 
     def example(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import click
 
 from .. import pipeline
-from ..diagnostics import CODES, Report
+from ..diagnostics import CODES, Diagnostic, Report, ShapeError
 from .common import (
     STANDARD_INPUT,
     assignment,
@@ -24,14 +25,18 @@ from .common import (
 )
 from .completion import complete_sizes, complete_spec_or_code
 
+if TYPE_CHECKING:
+    from ..pipeline import Signature
+
 
 @click.command("explain", short_help="Show what a spec means, stage by stage; or explain a code.")
 @click.argument(
     "target", metavar="FILE[:SPEC]|CODE", type=click.Path(allow_dash=True), shell_complete=complete_spec_or_code
 )
 @click.argument("sizes", metavar="[NAME=SIZE[,SIZE]...]...", nargs=-1, shell_complete=complete_sizes)
+@click.option("--code", "code", is_flag=True, help="Show the Python code that checks a call.")
 @const_option
-def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> None:
+def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int], code: bool) -> None:
     """Show what a spec means, stage by stage; or explain a diagnostic's code.
 
     \b
@@ -39,11 +44,16 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
     shapedsl explain net.shapes:Net.forward       one of them
     shapedsl explain net.shapes B=5 S=40          and what these sizes do
     shapedsl explain net.shapes batch=2,3         the sizes of a variadic, *batch
+    shapedsl explain --code net.shapes            the Python code that checks a call
     shapedsl explain contradiction                what the code means, with an example
 
     Exit codes: 0, or 1 if the file has errors or the sizes are refused; 2 misuse; 3 if a size is missing to tell.
     """
+    if code and sizes:
+        raise click.UsageError("--code shows one check for all sizes: leave them out.")
     if target in CODES and not os.path.exists(target):
+        if code:
+            raise click.UsageError("--code belongs to a spec, not to a diagnostic's code.")
         if sizes:
             raise click.UsageError("sizes belong to a spec, not to a code.")
         say(page(target))
@@ -59,6 +69,9 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
     if report.errors:
         show(report, err=True)
         fail(refusal(report.errors))
+    if code:
+        _show_code(chosen)
+        return
     from ..api.explaining import explain
 
     verdicts: list[bool | None] = []
@@ -81,6 +94,27 @@ def command(target: str, sizes: tuple[str, ...], consts: Mapping[str, int]) -> N
     if report.errors or False in verdicts:
         fail(1)
     fail(3 if None in verdicts else 0)
+
+
+def _show_code(chosen: Sequence[Signature]) -> None:
+    """Prints the checks of specs; one that has none is an error, and the others are printed."""
+    from ..api.generated import code_text
+
+    failed: list[Diagnostic] = []
+    for index, signature in enumerate(chosen):
+        if index:
+            say()
+        if len(chosen) > 1:
+            say(f"# {signature.key}")
+        try:
+            say(code_text(signature))
+        except ShapeError as error:
+            failed += error.diagnostics
+    if not chosen:
+        say("no specs")
+    if failed:
+        show(Report(failed), err=True)
+        fail(1)
 
 
 def _sizes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
