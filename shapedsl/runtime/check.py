@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from types import FunctionType
 
 from ..ir import Signature
@@ -10,8 +11,10 @@ from ..ir.expanded import Expanded
 from .code import Code
 from .guard import Guard
 from .nearest import Seek
-from .parameters import as_method, of_python, of_spec, with_secret_defaults
+from .parameters import Parameter, as_method, of_python, of_spec, with_secret_defaults
 from .select import Selector, Symbols
+from .shown import Shown, opened, readable
+from .skeleton import smallest
 from .solve import Solve
 from .tensors import Tensors
 
@@ -53,15 +56,40 @@ def checker(
         parameters. Static parts are not looked at; where a size is a tracer's symbol nothing is compared.
     """
     params = of_spec(signature) if parameters is None else with_secret_defaults(of_python(parameters), signature)
-    if method:
-        params = as_method(params)
-    name = signature.name.rpartition(".")[2]
-    selector = Selector(
-        signature, params, tensors, _Nothing(), name=name, solve=solve, seek=seek, symbols=Symbols.UNCHECKED
-    )
-    made = selector.front()
+    made = _selector(signature, as_method(params) if method else params, tensors, solve, seek).front()
     vars(made)["_torchdynamo_inline"] = unchecked  # what dynamo traces in its place
     return made
+
+
+def _selector(
+    signature: Signature, params: Sequence[Parameter], tensors: Tensors, solve: Solve | None, seek: Seek | None = None
+) -> Selector:
+    name = signature.name.rpartition(".")[2]
+    maker = _Nothing()
+    return Selector(signature, params, tensors, maker, name=name, solve=solve, seek=seek, symbols=Symbols.UNCHECKED)
+
+
+def check_code(signature: Signature, tensors: Tensors, *, solve: Solve | None = None) -> list[Shown]:
+    """Returns the generated check as text: one function, or the one in front and one at a structure.
+
+    Args:
+        signature: Resolved.
+        tensors: What a tensor is; their names alone can be seen.
+        solve: Computes variables that cannot be read off the dims as they are written.
+
+    Raises:
+        ShapeError: ``not-invertible``.
+    """
+    selector = _selector(signature, of_spec(signature), tensors, solve)
+    front = readable(selector.front())
+    values = {param.name: smallest(param.type) for param in signature.params}
+    open_parts = list(opened(signature, values))
+    if not open_parts:
+        return [Shown((), front)]
+    return [
+        Shown(tuple(question for question, _ in open_parts), front),
+        Shown(tuple(answer for _, answer in open_parts), readable(selector.at(values))),
+    ]
 
 
 def unchecked(*args: object, **kwargs: object) -> None:

@@ -43,9 +43,10 @@ class Probe:
 
     def is_open(self, type_: Type) -> bool:
         """Returns whether values of ``type_`` may differ in structure."""
-        return self._opens(type_) or any(self.is_open(inner) for inner in subtypes(type_))
+        return self.opens(type_) or any(self.is_open(inner) for inner in subtypes(type_))
 
-    def _opens(self, type_: Type) -> bool:
+    def opens(self, type_: Type) -> bool:
+        """Returns whether values of ``type_`` may differ in structure, what is inside them left aside."""
         match type_:
             case OptionalType():
                 return True
@@ -76,7 +77,7 @@ class Probe:
             case TensorType():
                 yield f"{code.use(len, 'len')}({value}.shape)"
             case SequenceType(items=items):
-                if self._opens(type_):
+                if self.opens(type_):
                     yield f"{code.use(len, 'len')}({value})"
                 if type_.rest is Rest.REPEAT or type_.times is not None:
                     if any(self.is_open(item) for item in items):
@@ -103,7 +104,7 @@ class Probe:
             case OptionalType(inner=inner):
                 return value is None or (self._read(inner, value),)
             case TensorType():
-                return len(value.shape) if self._opens(type_) else None
+                return len(value.shape) if self.opens(type_) else None
             case SequenceType(items=items):
                 values = cast("list[Any]", value)
                 return len(values), *(

@@ -15,7 +15,7 @@ After, for an open structure (names shortened)::
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from types import FunctionType
@@ -118,7 +118,7 @@ class Selector:
             report.raise_errors()
             assert expanded is not None  # no error was reported
             return self._function(code, expanded, header(self.parameters, code), self.maker.prologue(code))
-        key, chosen = code.local(), code.local()
+        key, chosen = code.local("key"), code.local("chosen")
         values = ", ".join(self.spelled.values())
         lines = [
             *self.maker.prologue(code),
@@ -158,11 +158,7 @@ class Selector:
                 for param, each in zip(self.listed, skeletons, strict=True)
                 if each != _OMITTED
             }
-            report = Report()
-            tensors = replace(self.tensors, kind=StandIn)
-            expanded = at_structure(self.signature, arguments, tensors, report, self.solve)
-            report.raise_errors()
-            assert expanded is not None  # no error was reported
+            expanded = self._at(arguments)
             structure = expanded.present, expanded.structure
             with self._lock:
                 if structure not in names:
@@ -177,6 +173,25 @@ class Selector:
         )
         call = f"return {chosen}({', '.join(self.spelled.values())})"
         return code.function(f"{code.prefix}f({header(self.parameters, code)})", [call], self.name)
+
+    def _at(self, stand_ins: Mapping[str, object]) -> Expanded:
+        """Returns the structure of arguments that `stand_in` made."""
+        report = Report()
+        expanded = at_structure(self.signature, stand_ins, replace(self.tensors, kind=StandIn), report, self.solve)
+        report.raise_errors()
+        assert expanded is not None  # no error was reported
+        return expanded
+
+    def at(self, stand_ins: Mapping[str, object]) -> FunctionType:
+        """Returns the function that calls of the structure of ``stand_ins`` end in, for whoever wants to read it.
+
+        Args:
+            stand_ins: Parameter → value, with `StandIn` for tensors; an omitted default is missing.
+
+        Raises:
+            ShapeError: The spec allows no such structure.
+        """
+        return self._function(self._code(), self._at(stand_ins), ", ".join(self.spelled.values()), [])
 
     def _unchecked(self, expanded: Expanded) -> FunctionType:
         """Returns the function of a structure that compares nothing; it takes every parameter by position."""

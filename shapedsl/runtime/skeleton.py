@@ -19,6 +19,8 @@ from typing import Any, cast
 
 from ..ir import (
     Attribute,
+    Const,
+    Ellipsis,
     Item,
     MappingType,
     ObjectType,
@@ -26,6 +28,7 @@ from ..ir import (
     Rest,
     ScalarType,
     SequenceType,
+    Step,
     TensorType,
     Type,
 )
@@ -117,6 +120,31 @@ def stand_in(type_: Type, found: object) -> object:
             return _Attributes({name: stand_in(inner, part) for (name, inner), part in zip(fields, parts, strict=True)})
         case _:
             return None
+
+
+def smallest(type_: Type) -> object:
+    """Returns a stand-in for a value of ``type_``: what may be absent is there, what may be repeated is there once."""
+    match type_:
+        case OptionalType(inner=inner):
+            return smallest(inner)
+        case TensorType(dims=dims):
+            return StandIn(sum(not isinstance(dim, Ellipsis) for dim in dims or ()))
+        case ScalarType():
+            return 0
+        case SequenceType(items=items, times=times):
+            return [smallest(item) for item in items * (times.value if isinstance(times, Const) else 1)]
+        case MappingType(entries=entries):
+            return {key: smallest(entry) for key, entry in entries}
+        case ObjectType(fields=fields):
+            return _Attributes({name: smallest(inner) for name, inner in fields})
+        case _:
+            return None
+
+
+def value_of(value: object, step: Step) -> object:
+    """Returns a part of a stand-in."""
+    part: object = getattr(value, step.name) if isinstance(step, Attribute) else cast("Any", value)[step.key]
+    return part
 
 
 def _is_repeated(type_: SequenceType) -> bool:
