@@ -26,6 +26,7 @@ VERBS: Final = {
     "check-padding": "Say whether padding changes what a function or a module returns.",
     "profile": "Show what sizes observed calls had.",
     "suggest": "Infer a spec, cases and buckets from observed calls.",
+    "plot": "Draw observed sizes, and what cases and buckets take.",
     "demo": "Take a first spec through compile, export and make_fx.",
     "completion": "Print a completion script for the shell.",
 }

@@ -100,13 +100,17 @@ def test_a_map_looks_at_what_sizes_are_compared_with() -> None:
 
 def test_svg_says_what_it_shows_and_is_the_same_each_time() -> None:
     pytest.importorskip("matplotlib", reason="SVG pictures are drawn by matplotlib, which is not installed")
-    picture = histogram("S", {3: 2, 60: 1, 130: 1}, [64, 128])
-    document = svg.histogram_svg(picture)
-    assert document == svg.histogram_svg(picture)
-    texts = ["".join(each.itertext()).strip() for each in ElementTree.fromstring(document).iter() if "text" in each.tag]
-    assert "→ 64: 3 calls, 66 % waste" in texts
-    assert "not padded: 1 call" in texts
     signature = sd.loads(CASES)["f"].signature
-    coverage = svg.coverage_svg(coverage_map(signature, ["B", "S"], {}, {"B": (0, 8), "S": (1, 700)}))
-    texts = ["".join(each.itertext()).strip() for each in ElementTree.fromstring(coverage).iter() if "text" in each.tag]
-    assert {"case one", "case even", "bucket S", "no alternative", "not accepted", "B", "S"} <= set(texts)
+    pictures = [
+        histogram("S", {3: 2, 60: 1, 130: 1}, [64, 128]),
+        coverage_map(signature, ["B", "S"], {}, {"B": (0, 8), "S": (1, 700)}),
+    ]
+    document = svg.pictures_svg(pictures)
+    assert document == svg.pictures_svg(pictures)
+    texts = {"".join(each.itertext()).strip() for each in ElementTree.fromstring(document).iter() if "text" in each.tag}
+    assert {
+        "→ 64: 3 calls, 66 % waste",
+        "not padded: 1 call",
+        "4 calls, 66 % of what buckets compute is padding",
+    } <= texts
+    assert {"case one", "case even", "bucket S", "no alternative", "not accepted", "B", "S"} <= texts

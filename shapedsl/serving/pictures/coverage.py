@@ -203,4 +203,33 @@ def _walls(predicate: Predicate, variable: str) -> Iterator[int]:
             yield from (part.value for side in (left, right) for part in nodes(side) if isinstance(part, Const))
 
 
-__all__ = ["NONE", "REFUSED", "CoverageMap", "Taker", "axes_of", "coverage_map", "deciding", "labels", "sizes_of"]
+def reach(
+    signature: Signature, variable: str, seen: Iterable[int], low: int | None, high: int | None
+) -> tuple[int, int]:
+    """Returns the smallest and the largest size that an axis should show, both inclusive.
+
+    Args:
+        signature: The spec.
+        variable: On the axis.
+        seen: Sizes of calls.
+        low, high: What the spec accepts at most; None for no bound.
+    """
+    walls = [wall for constraint in _constraints(signature) for wall in _walls(constraint.predicate, variable)]
+    walls += [m for a in signature.alternatives for b in a.buckets if b.variable == variable for m in b.members or ()]
+    first = min([low if low is not None else 0, *seen])
+    last = max([*seen, first + 1, *(walls if high is None else [high])])
+    return first, last + max(1, (last - first) // 10)  # a little beyond, to see that it ends
+
+
+__all__ = [
+    "NONE",
+    "REFUSED",
+    "CoverageMap",
+    "Taker",
+    "axes_of",
+    "coverage_map",
+    "deciding",
+    "labels",
+    "reach",
+    "sizes_of",
+]

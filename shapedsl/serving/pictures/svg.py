@@ -12,55 +12,60 @@ from .histogram import Histogram, calls
 # Okabe and Ito's colors, which color-blind readers can tell apart (https://jfly.uni-koeln.de/color/).
 _COLORS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c6bb1")
 _NONE, _REFUSED, _INK = "#000000", "#e5e5e5", "#222222"
+_BEYOND: Final = "#999999"
 _TICKS: Final = 9
+_MOST_ENTRIES: Final = 14  # of a legend
 
 
-def histogram_svg(picture: Histogram) -> str:
-    """Returns a histogram as an SVG document: bars by size, and the members that they are padded to.
+def pictures_svg(pictures: Sequence[Histogram | CoverageMap]) -> str:
+    """Returns an SVG document of pictures, one below the other.
+
+    A histogram has bars by size, and the members that they are padded to; a map has a color for each alternative.
 
     Raises:
         ImportError: matplotlib is not installed.
     """
-    figure = _figure(8.0, 3.6)
-    axes = figure.add_subplot()
+    heights = [2.0 if isinstance(each, CoverageMap) and each.y is None else 3.8 for each in pictures]
+    figure = _figure(8.0, sum(heights))
+    grid = figure.subplots(len(pictures), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, each in zip(grid, pictures, strict=True):
+        if isinstance(each, Histogram):
+            _histogram(axes, each)
+        else:
+            _coverage(axes, each)
+    return _document(figure)
+
+
+def _histogram(axes: Any, picture: Histogram) -> None:
     colors = {padding.member: _COLORS[at % len(_COLORS)] for at, padding in enumerate(picture.paddings)}
     for at, each in enumerate(picture.bins):
-        color = _COLORS[0] if not picture.paddings else "#999999" if each.member is None else colors[each.member]
+        color = _COLORS[0] if not picture.paddings else _BEYOND if each.member is None else colors[each.member]
         axes.bar(at, each.count, width=0.9, color=color, linewidth=0)
-    step = -(-len(picture.bins) // 14)
+    step = -(-len(picture.bins) // 14) or 1
     shown = list(range(0, len(picture.bins), step))
     axes.set_xticks(shown, [picture.bins[at].text for at in shown], rotation=35, ha="right", fontsize=8)
-    if not picture.bins:
-        axes.set_xticks([])
     axes.set_xlabel(picture.variable)
     axes.set_ylabel("calls")
     axes.yaxis.get_major_locator().set_params(integer=True)
     title = calls(picture.calls)
     if picture.paddings:
         title += f", {100 * picture.waste:.0f} % of what buckets compute is padding"
-        _legend(
-            axes,
-            [
-                (colors[each.member], f"→ {each.member:,}: {calls(each.calls)}, {100 * each.waste:.0f} % waste")
-                for each in picture.paddings
-                if each.calls
-            ]
-            + ([("#999999", f"not padded: {calls(picture.beyond)}")] if picture.beyond else []),
-        )
+        entries = [
+            (colors[each.member], f"→ {each.member:,}: {calls(each.calls)}, {100 * each.waste:.0f} % waste")
+            for each in picture.paddings
+            if each.calls
+        ]
+        if len(entries) > _MOST_ENTRIES:
+            entries = [*entries[: _MOST_ENTRIES - 1], ("none", f"and {len(entries) - _MOST_ENTRIES + 1} more")]
+        if picture.beyond:
+            entries.append((_BEYOND, f"not padded: {calls(picture.beyond)}"))
+        _legend(axes, entries)
     axes.set_title(title, fontsize=10, loc="left")
-    return _document(figure)
 
 
-def coverage_svg(picture: CoverageMap) -> str:
-    """Returns a map as an SVG document: a color for each alternative.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+def _coverage(axes: Any, picture: CoverageMap) -> None:
     from matplotlib.colors import to_rgb
 
-    figure = _figure(8.0, 4.4 if picture.y is not None else 2.0)
-    axes = figure.add_subplot()
     axes.imshow(
         [[to_rgb(_color(cell)) for cell in row] for row in picture.cells],
         origin="lower",
@@ -87,7 +92,6 @@ def coverage_svg(picture: CoverageMap) -> str:
     if picture.fixed:
         fixed = ", ".join(f"{name} = {size}" for name, size in picture.fixed)
         axes.set_title(f"at {fixed}", fontsize=10, loc="left")
-    return _document(figure)
 
 
 def bars_svg(names: Sequence[str], panels: Mapping[str, Sequence[float]]) -> str:
@@ -157,4 +161,4 @@ def _document(figure: Any) -> str:
     return stream.getvalue()
 
 
-__all__ = ["bars_svg", "coverage_svg", "histogram_svg"]
+__all__ = ["bars_svg", "pictures_svg"]
