@@ -9,10 +9,11 @@ Marks are attributes of the caller's tensors, so they are taken off again when t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -30,7 +31,7 @@ class Mark:
     tensor: int
     axis: int
     low: int
-    high: int | None
+    high: int
 
 
 def marking(
@@ -93,6 +94,8 @@ class _Marked:
                 tensor.__dict__.update(before)
 
 
+_LARGEST: Final = sys.maxsize - 1  # torch takes a lower end only together with an upper one
+
 _MADE = (
     "_dynamo_dynamic_indices",
     "_dynamo_dynamic_range",
@@ -115,7 +118,7 @@ def _marks(leaf: Leaf, tensor: int, lowered: Lowered) -> Iterator[Mark]:
     for axis, dim in enumerate(leaf.dims):
         if isinstance(dim, Var) and dim.name in ranges:
             variable = ranges[dim.name]
-            yield Mark(tensor, axis, variable.low or 0, variable.high)
+            yield Mark(tensor, axis, variable.low or 0, _LARGEST if variable.high is None else variable.high)
 
 
 def _value(leaf: Leaf, spelled: dict[str, str], code: Code) -> str:
