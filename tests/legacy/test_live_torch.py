@@ -267,6 +267,15 @@ def test_a_collection_of_other_tensors() -> None:
         told({"x": shapes}, ones(2))
 
 
+def test_axes_in_lists_are_told_from_sizes_by_the_example() -> None:
+    """Sizes that are not the example's are no spec, and axes that it lacks are no axes."""
+    assert told({"x": [0, 1]}, ones(4, 3))[0].startswith("(x: Tensor[x_0, x_1]):")
+    assert told({"x": [0]}, ones(4, 3))[0].startswith("(x: Tensor[x_0, _]):")
+    assert told({"x": [4, 3]}, ones(4, 3)) == ("(x: Tensor[4, 3]): ...", "exact")
+    assert told({"x": [5, 3]}, ones(4, 3)) == ("(x: Tensor[5, 3]): ...", "choice")
+    assert told({"x": [1, 0]}, ones(1, 0))[0] == "(x: Tensor[1, 0]): ..."
+
+
 def test_additional_inputs_tell_what_varies() -> None:
     more: Any = AdditionalInputs()  # type: ignore[no-untyped-call]
     more.add(({"a": 5, "t": ones(7, 4), "s": "same"},))

@@ -69,6 +69,7 @@ class EngineInput:
         layout: Likewise, of its memory format.
         domain: Of its values; None if none is stated.
         is_shape_tensor: Whether it holds sizes, and has none but its length.
+        others: Keywords that say something else.
     """
 
     least: tuple[int, ...]
@@ -80,6 +81,7 @@ class EngineInput:
     layout: str = ""
     domain: tuple[float, float] | None = None
     is_shape_tensor: bool = False
+    others: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -214,6 +216,8 @@ class _Reader:
             low, high = given.domain
             message = f"the domain of its values, [{low:g}, {high:g}), has no counterpart"
             self._losses.append(loss(message, [param], span=given.span))
+        for keyword in given.others:
+            self._losses.append(loss(f"`{keyword}=` of its `Input` has no counterpart", [param], span=given.span))
         return dtype
 
     def _dim(self, given: EngineInput, param: str, axis: int, low: int, best: int, high: int) -> LegacyDim:

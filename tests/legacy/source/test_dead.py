@@ -101,6 +101,27 @@ def test_what_built_a_spec(case: str) -> None:
     assert found.partition("\n")[2] == f"{rest}{CALLED}"
 
 
+DRAWN = "more = AdditionalInputs()\nmore.add((torch.randn(4),))\n"
+ADDED = "import torch\nfrom torch.export import AdditionalInputs, export\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "rest"),
+    [
+        (DRAWN, ""),
+        (DRAWN.replace("randn", "zeros"), ""),
+        (f"torch.manual_seed(0)\n{DRAWN}", f"torch.manual_seed(0)\n{DRAWN}"),  # else other numbers are drawn later
+        (f"torch.manual_seed(0)\n{DRAWN.replace('randn', 'zeros')}", "torch.manual_seed(0)\n"),
+        (DRAWN.replace("torch.randn(4)", "load()"), DRAWN.replace("torch.randn(4)", "load()")),
+        (f"{DRAWN}more.verify(ep)\n", f"{DRAWN}more.verify(ep)\n"),
+    ],
+    ids=["drawn", "made", "seeded", "made beside a seed", "of what may do more", "verified later"],
+)
+def test_additional_inputs(body: str, rest: str) -> None:
+    found = applied(f"{ADDED}{body}export(m, a, dynamic_shapes=«more|None»)\n")
+    assert found.partition("export\n")[2] == f"{rest}export(m, a, dynamic_shapes=None)\n"
+
+
 @pytest.mark.parametrize("case", BODIES)
 def test_in_a_function_too(case: str) -> None:
     if case in ("exported", "found by its name"):  # of a file's own names

@@ -161,6 +161,24 @@ def test_the_flag_is_stale() -> None:
     assert [tree.code(node) for node in sites[0].stale] == ["prefer_deferred_runtime_asserts_over_guards=True"]
 
 
+@pytest.mark.parametrize(
+    ("value", "notes"),
+    [
+        (
+            "True",
+            [
+                "`prefer_deferred_runtime_asserts_over_guards` does not go with a ShapesSpec, "
+                "which always has run-time asserts"
+            ],
+        ),
+        ("False", []),  # as it is without
+    ],
+)
+def test_the_flag_is_told(value: str, notes: list[str]) -> None:
+    sites, _, _ = found(f"export(net, (x, y), {SPEC}, prefer_deferred_runtime_asserts_over_guards={value})")
+    assert [note.message for note in sites[0].conversions[0].notes if "prefer_" in note.message] == notes
+
+
 def test_the_flag_among_options_keeps_the_call() -> None:
     text = f"""
         options = {{"prefer_deferred_runtime_asserts_over_guards": True}}

@@ -226,6 +226,8 @@ def test_engines_of_keywords() -> None:
         ("trt.Input((4,), dtype=precision)", "f(arg0: Tensor[4])", 1),
         ("trt.Input((4,), format=torch.channels_last, tensor_domain=(0, 1))", "f(arg0: Tensor[4])", 2),
         ("trt.Input((4,), tensor_domain=(0.0, 2.0))", "f(arg0: Tensor[4])", 0),
+        ("trt.Input((4,), low_tensor_domain_incl=1.0)", "f(arg0: Tensor[4])", 1),
+        ("trt.Input((4,), torch_tensor=torch.ones(4))", "f(arg0: Tensor[4])", 0),
         ("trt.Input(min_shape=(1,), opt_shape=(2,), max_shape=(9,), is_shape_tensor=True)", "f(arg0: Tensor[1])", 1),
         (
             "trt.Input(shape=(9,), shape_ranges=[((1,), (2,), (4,))])",

@@ -454,6 +454,96 @@ CASES = {
         export(One(), (x,), dynamic_shapes=shapes)
         """,
     ),
+    "comments of a dict that is merged": (
+        """
+        n = Dim("n")
+        base = {"x": {0: n}}
+        export(Net(), (x, y), dynamic_shapes={
+            # all of them
+            **base,  # noqa: E501
+            # a "#" of its own
+            "y": (n, 2),  # as many
+        }, strict=False)  # at last
+        """,
+        """
+        n = ShapeVar("n")
+        # all of them
+        # a "#" of its own
+        # as many
+        export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+            "x": TensorSpec([n, None]),
+            "y": TensorSpec([n, 2]),
+        }), strict=False)  # at last
+        """,
+    ),
+    "comments of dicts that are joined, in a block": (
+        """
+        def run():
+            n = Dim("n")
+            return export(Net(), (x, y), dynamic_shapes={"x": {0: n}} | {
+                "y": {0: n},  # as many
+            })
+        """,
+        """
+        def run():
+            n = ShapeVar("n")
+            # as many
+            return export(Net(), (x, y), dynamic_shapes=ShapesSpec({
+                "x": TensorSpec([n, None]),
+                "y": TensorSpec([n, None]),
+            }))
+        """,
+    ),
+    "a name that only another function has": (
+        """
+        def one():
+            h_x2 = 3
+            return h_x2
+
+        def two():
+            return export(One(), (x,), dynamic_shapes={"x": {0: 2 * Dim("h", max=8)}})
+        """,
+        """
+        def one():
+            h_x2 = 3
+            return h_x2
+
+        def two():
+            h_x2 = ShapeVar("h_x2", max=16)
+            return export(One(), (x,), dynamic_shapes=ShapesSpec(
+                {
+                    "x": TensorSpec([h_x2, None]),
+                },
+                assumptions=[h_x2 % 2 == 0],
+            ))
+        """,
+    ),
+    "static entries of a dict": (
+        """
+        class Dicts(torch.nn.Module):
+            def forward(self, batch, **more):
+                return batch["a"]
+
+        n = Dim("n")
+        export(Dicts(), ({"a": x, "b": y},), {"c": x, "d": y}, dynamic_shapes={
+            "batch": {"a": {0: n}, "b": None},
+            "c": {0: n},
+            "d": None,
+        })
+        """,
+        """
+        class Dicts(torch.nn.Module):
+            def forward(self, batch, **more):
+                return batch["a"]
+
+        n = ShapeVar("n")
+        export(Dicts(), ({"a": x, "b": y},), {"c": x, "d": y}, dynamic_shapes=ShapesSpec({
+            "batch": DictSpec({"a": TensorSpec([n, None]), "b": None}),
+            "**kwargs": {"c": TensorSpec([n, None]),
+            "d": None},
+        }))
+        """,
+    ),
     "annotations": (
         """
         n: Dim = Dim("n", max=8)
@@ -672,6 +762,16 @@ KEPT = {
         """,
         ["legacy-flow"],
     ),
+    "a spec that is bound to a function": (
+        """
+        from functools import partial
+        def trace(net, args, shapes):
+            return export(net, args, dynamic_shapes=shapes)
+        go = partial(trace, shapes={"x": {0: Dim("n")}})
+        go(One(), (x,))
+        """,
+        ["legacy-flow"],
+    ),
     "options that are used elsewhere": (
         """
         options = {"dynamic_shapes": {"x": {0: Dim("n")}}}
@@ -687,3 +787,48 @@ KEPT = {
 def test_what_cannot_be_rewritten_stays_whole(title: str) -> None:
     text, codes = KEPT[title]
     assert kept(text) == codes
+
+
+@pytest.mark.parametrize(
+    ("lines", "why", "built"),
+    [
+        (
+            "partial(trace, shapes={'x': {0: Dim('n')}})(One(), (x,))",
+            "something else may read it",
+            "{'x': {0: Dim('n')}}",
+        ),
+        (
+            "trace(One(), (x,), shapes := {'x': {0: Dim('n')}})\nprint(shapes)",
+            "something else may read it",
+            "{'x': {0: Dim('n')}}",
+        ),
+        ("s = {}\ns['x'] = {0: Dim('n')}\ntrace(One(), (x,), s)", "it is built by steps", "{}"),
+    ],
+    ids=["partial", "printed", "steps"],
+)
+def test_a_spec_of_callers_that_is_kept_says_why_and_where_it_is_built(lines: str, why: str, built: str) -> None:
+    text = f"from functools import partial\ndef trace(net, args, shapes):\n    return export(net, args, dynamic_shapes=shapes)\n{lines}\n"
+    made, report = whole(HEAD + text)
+    assert made == HEAD + text
+    (error,) = report.errors
+    reason = f"the spec is its callers', and cannot be edited where they build it: {why}"
+    assert error.message == f"{reason}, so the call stays as it is"
+    assert [each.span.text for each in error.annotations if each.label == "built here"] == [built]
+    assert error.helps == ("make it a ShapesSpec by hand where it is built", "write it at this call")
+
+
+def test_a_spec_on_one_line_is_broken_at_its_items() -> None:
+    name = "rows_of_the_whole_batch"
+    text = rewritten(f"""
+        def run():
+            {name} = Dim("{name}")
+            return export(Net(), (x, y), dynamic_shapes={{"x": {{0: {name}, 1: Dim("columns_of_one")}}, "y": {{0: {name}}}}})
+        """)
+    assert text == dedent(f"""
+        def run():
+            {name} = ShapeVar("{name}")
+            return export(Net(), (x, y), dynamic_shapes=ShapesSpec({{
+                "x": TensorSpec([{name}, ShapeVar("columns_of_one")]),
+                "y": TensorSpec([{name}, None]),
+            }}))
+        """)

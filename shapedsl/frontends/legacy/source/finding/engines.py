@@ -50,6 +50,23 @@ _COMPILERS: Final = {
     "dynamo.convert_module_to_trt_engine": ("mod", "inputs"),
 }
 _PACKAGE: Final = "torch_tensorrt."
+# Of an `Input`: those that are read, and an example, which says nothing more.
+_KEYWORDS: Final = frozenset(
+    (
+        "shape",
+        "min_shape",
+        "opt_shape",
+        "max_shape",
+        "shape_ranges",
+        "dtype",
+        "format",
+        "tensor_domain",
+        "torch_tensor",
+        "is_shape_tensor",
+        "name",
+        "shared_dims",
+    )
+)
 
 
 def is_engine(name: str) -> bool:
@@ -172,6 +189,7 @@ def _made(args: list[tuple[str | None, Value]], made: Made, file: File) -> Engin
         _called(given.get("format"), file),
         cast("tuple[float, float] | None", None if domain is None else tuple(domain)),
         is_shape_tensor,
+        tuple(name for name in given if name not in _KEYWORDS),
         file.span(made.node),
     )
 

@@ -91,11 +91,14 @@ def _finished(plan: Plan, sites: Several[Site], report: Report) -> str | None:
 
 
 def _keep(tree: Tree, site: Site, error: UnsayableError, report: Report) -> None:
+    at = site.argument or site.call
+    built = [world.node for world in site.worlds if site.is_callers and world.node is not at]
     report.error(
         error.code,
         f"{error.reason}, so the call stays as it is",
-        at=tree.span(site.argument or site.call),
-        help=["write the sizes as a tuple, one for each dim"] if error.code == "unknown-rank" else [],
+        at=tree.span(at),
+        also=[(tree.span(node), "built here") for node in dict.fromkeys(built)],
+        help=["write the sizes as a tuple, one for each dim"] if error.code == "unknown-rank" else error.helps,
     )
     site.kept.append(error.reason)
     site.conversions = []
@@ -111,8 +114,9 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
             file.plan.obsolete += _built(site.value)
         else:
             tables = [_table(conversion.signature) for conversion in site.conversions]
-            if not _edited(file, site, tables) and not _wrapped(file, site, tables):
-                _anew(file, site, tables)
+            why = _edited(file, site, tables)
+            if why and not _wrapped(file, site, tables):
+                _anew(file, site, tables, why)
     except UnsayableError as error:
         _keep(file.plan.tree, site, error, report)
         return False
@@ -131,20 +135,20 @@ def _table(signature: Signature) -> Table:
     return found
 
 
-def _edited(file: File, site: Site, tables: Several[Table]) -> bool:
-    """Edits the displays of a spec where they stand; returns whether that can be done."""
+def _edited(file: File, site: Site, tables: Several[Table]) -> str:
+    """Edits the displays of a spec where they stand; returns why that cannot be done, nothing if it was."""
     if site.argument is None or len(site.worlds) != len(tables):
-        return False
+        return "there is none"
     expression = None if site.argument.star else site.argument.value
     draft = Draft(file)
     draft.covered.add(site.argument.value)
     try:
         for world, found in sorted(zip(site.worlds, tables, strict=True), key=_statics):
             Edits(draft, Dims(draft, found, world, site.decorator or site.call)).spec(expression, world)
-    except ImpossibleError:
-        return False
+    except ImpossibleError as error:
+        return "something else may read it" if error.node is not None else str(error)
     draft.commit()
-    return True
+    return ""
 
 
 def _statics(world: tuple[Value, Table]) -> int:
@@ -201,8 +205,8 @@ def _some(expression: cst.BaseExpression) -> cst.BaseExpression:
             raise ImpossibleError("it is an expression")
 
 
-def _anew(file: File, site: Site, tables: Several[Table]) -> None:
-    """Writes a spec at the call.
+def _anew(file: File, site: Site, tables: Several[Table], why: str) -> None:
+    """Writes a spec at the call, if that is the place: it cannot be edited where it is built, ``why`` says why not.
 
     Raises:
         UnsayableError: It cannot be: there are several.
@@ -210,7 +214,10 @@ def _anew(file: File, site: Site, tables: Several[Table]) -> None:
     if site.argument is not None and site.argument.star:
         raise UnsayableError("the spec is among the arguments that `**` unpacks")
     if site.is_callers:
-        raise UnsayableError("the spec is its callers', and cannot be edited where they build it")
+        raise UnsayableError(
+            f"the spec is its callers', and cannot be edited where they build it: {why}",
+            helps=("make it a ShapesSpec by hand where it is built", "write it at this call"),
+        )
     if _may_be_none(site.value):
         raise UnsayableError("whether there is a spec depends on a branch")
     plan = file.plan

@@ -50,12 +50,13 @@ WIDE = 100  # a line that is longer is broken at its commas
 
 
 class UnsayableError(Exception):
-    """What a ShapesSpec cannot say; the text says why, ``code`` which diagnostic it is."""
+    """What a ShapesSpec cannot say; the text says why, ``code`` which diagnostic it is, ``helps`` what to do."""
 
-    def __init__(self, reason: str, code: str = "legacy-flow") -> None:
+    def __init__(self, reason: str, code: str = "legacy-flow", helps: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.reason = reason
         self.code = code
+        self.helps = helps
 
 
 @dataclass(frozen=True, slots=True)
