@@ -618,3 +618,80 @@ def test_pads_that_do_not_fit(text: str, code: str, message: str) -> None:
         call(text, lambda x, y: x, x, torch.zeros(2))
     assert caught.value.code == code
     assert message in str(caught.value)
+
+
+def test_variadics_in_dims_fills_and_positions() -> None:
+    text = """
+def f(x: Tensor[*b, S], y: Tensor[prod(*b), S]) -> Tensor[*b, S]:
+    bucket S in {4} at prod(*b) pad x with prod(*b), y with 0
+"""
+    result, (x, y) = call(text, lambda x, y: x + 0, torch.arange(6.0).reshape(2, 1, 3), torch.ones(2, 3))
+    assert rows(x) == [[[0, 1, 2, 2]], [[3, 4, 2, 5]]]
+    assert rows(y) == [[1, 1, 0, 1]] * 2
+    assert rows(result) == [[[0, 1, 2]], [[3, 4, 5]]]
+
+
+def test_any_number_of_static_dims() -> None:
+    text = "def f(x: Tensor[S, ..., 2]) -> Tensor[..., S]:\n    bucket S in {4} pad x with 0"
+    result, _ = call(text, lambda x: x.permute(1, 2, 0), torch.ones(3, 1, 2))
+    assert result.shape == (1, 2, 3)
+
+
+def test_a_bucket_of_a_size_that_this_call_does_not_have() -> None:
+    text = """
+def f(x: Tensor[B], past: Tensor[P] | None) -> Tensor[B]:
+    bucket B in {4} pad x with 5
+    bucket P in {8, 16} pad past with 0
+"""
+    result, (x, _) = call(text, lambda x, past: x * 2, torch.ones(3), None)
+    assert rows(x) == [1, 1, 1, 5]
+    assert rows(result) == [2, 2, 2]
+    with pytest.raises(sd.ShapeError, match="names `P`, a size that these arguments do not have"):
+        call(text.replace("with 5", "with P"), lambda x, past: x, torch.ones(3), None)
+    with pytest.raises(sd.ShapeError, match="the return type names `Q`, a size that these arguments do not have"):
+        call(text.replace("-> Tensor[B]", "-> Tensor[B + Q]"), lambda x, past: x, torch.ones(3), None)
+
+
+def test_one_tensor_passed_twice() -> None:
+    def f(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.add_(1)
+        return x * y
+
+    text = "def f(x: Tensor[S], y: Tensor[S]) -> Tensor[S]:\n    bucket S in {4} pad x with 0, y with 0"
+    x = torch.ones(3)
+    result, _ = call(text, f, x, x)
+    assert rows(result) == [4, 4, 4]
+    assert rows(x) == [2, 2, 2]
+    # filled differently, the two cannot be one tensor
+    with pytest.raises(sd.ShapeError, match="the callee writes to `x`, which shares its memory with `y`"):
+        call(text.replace("y with 0", "y with 1"), f, x, x)
+
+
+def test_history_of_autograd_stays_out_of_buffers() -> None:
+    weight = torch.nn.Parameter(torch.full((4,), 3.0))
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        x.mul_(weight)
+        return x * 1
+
+    made = padded("def f(x: Tensor[S]) -> Tensor[S]:\n    bucket S in {4} pad x with 0", f, torch.ones(3))
+    made.forget = True
+    x = torch.ones(3)
+    made(x).sum().backward()
+    assert rows(x.detach()) == [3, 3, 3]
+    assert weight.grad is not None
+    assert rows(weight.grad) == [1, 1, 1, 0]
+    made.function = lambda x: x * 2
+    assert not made(torch.ones(3)).requires_grad
+
+
+def test_results_of_other_kinds() -> None:
+    from types import MappingProxyType
+
+    text = 'def f(x: Tensor[S, 2]) -> ((Tensor[S], int64[S]), {"k": Tensor[S]}, (Tensor[S], *_)):\n    bucket S in {4} pad x with 0'
+    result, _ = call(text, lambda x: (x.max(1), MappingProxyType({"k": x.sum(1)}), (x.sum(1), 5, x)), torch.ones(3, 2))
+    assert type(result[0]) is torch.return_types.max
+    assert result[0].values.shape == (3,)
+    assert type(result[1]) is MappingProxyType
+    assert result[1]["k"].shape == (3,)
+    assert [result[2][0].shape, result[2][1], result[2][2].shape] == [(3,), 5, (4, 2)]

@@ -17,9 +17,9 @@ from typing import Any, Final
 import torch
 
 from ...diagnostics import Report
-from ...ir import Alternative, Apply, Bucket, Type, Var
+from ...ir import Alternative, Apply, Bucket, Dim, Type, Var, Variadic
 from ...ir.expanded import Expanded
-from ...ir.padding import grown, mentions
+from ...ir.padding import Grown, grown, mentions
 from ...ir.paths import Attribute
 from ...ir.taking import padded_name
 from ...ir.variadic import splice
@@ -66,21 +66,19 @@ class Padder:
         self._expanded = expanded
         self._lengths = dict(expanded.lengths)
         self._buckets = tuple(_written_out(bucket, ranks) for bucket in alternative.buckets)
-        self._grown = grown(alternative, expanded.leaves, report)
-        self.needs = tuple(
-            dict.fromkeys(name for leaf in expanded.leaves for dim in leaf.dims for name in free_vars(dim))
-        )
+        self._grown = tuple(_with_fill(each, ranks) for each in grown(alternative, expanded.leaves, report))
         padded = [bucket.variable for bucket in alternative.buckets if bucket.pads is not None]
+        self._bound = frozenset(name for leaf in expanded.leaves for dim in leaf.dims for name in free_vars(dim))
+        self.needs = tuple(sorted(self._used(returns, padded) if not unpad else self._bound))
         self._check_names(returns, padded, report)
         report.raise_errors()
         drops = {drop.path.steps: drop for drop in (*expanded.signature.drops, *alternative.drops)}
         self._crop = cropper(returns, list(drops.values()), unpad or {}, padded)
         leaves = sorted({each.leaf for each in self._grown})
-        self._paths = {at: expanded.leaves[at].path for at in leaves}
+        paths = {at: expanded.leaves[at].path for at in leaves}
+        self._places = {at: str(path) for at, path in paths.items()}
         index = {param.name: at for at, param in enumerate(parameters)}
-        self._roots = [
-            (index[name], name, tree) for name, tree in tree_of([(self._paths[at], at) for at in leaves]).items()
-        ]
+        self._roots = [(index[name], name, tree) for name, tree in tree_of([(paths[at], at) for at in leaves]).items()]
         self._remembered: dict[tuple[tuple[int, ...], tuple[int, ...]], Geometry] = {}
         self._pool = Pool()
 
@@ -121,7 +119,7 @@ class Padder:
         result = run(*passed)
         del passed
         for lent in call.lent:
-            lent.take_back()
+            lent.take_back(call.lent)
         for copied in call.copied:
             copied.take_back()
         result = self._crop(result, call)
@@ -130,9 +128,17 @@ class Padder:
             lent.release(self._pool)
         return result
 
+    def _used(self, returns: Type | None, padded: Sequence[str]) -> set[str]:
+        """Returns the sizes on which geometries depend."""
+        sizes: list[Dim] = [each.dim for each in self._grown]
+        sizes += [each.fill for each in self._grown if isinstance(each.fill, (Var, Apply))]
+        sizes += [bucket.position for bucket in self._buckets if not isinstance(bucket.position, str)]
+        sizes += _claimed(returns, padded)
+        return self._bound & {*padded, *(name for size in sizes for name in free_vars(size))}
+
     def _check_names(self, returns: Type | None, padded: Sequence[str], report: Report) -> None:
         """Reports what cannot be worked out, since this structure does not have a size that it names."""
-        known = {*self.needs, *self._lengths}
+        known = {*self._bound, *self._lengths}
         named = known | {padded_name(bucket) for bucket in self._buckets}
         for each in self._grown:
             bucket = self._buckets[each.bucket]
@@ -145,10 +151,8 @@ class Padder:
                         at=bucket.span,
                         help="name sizes of arguments that are always passed",
                     )
-        for dim in (*tensor_dims(returns), *scalar_sizes(returns)) if returns is not None else ():
-            if any(mentions(dim, name) for name in padded) and (
-                missing := [n for n in free_vars(dim) if n not in known]
-            ):
+        for dim in _claimed(returns, padded):
+            if missing := [name for name in free_vars(dim) if name not in known]:
                 report.error(
                     "bucket-without-return",
                     f"the return type names `{missing[0]}`, a size that these arguments do not have, so slots "
@@ -169,7 +173,10 @@ class Padder:
             grows = call.geometry.leaves.get(tree)
             if grows is None:
                 return value
-            lent = lend(value, grows, str(self._paths[tree]), tree, self._pool)
+            for lent in call.lent:
+                if lent.original is value and lent.geometry is grows:
+                    return lent.padded  # passed twice: what is written to one is seen in the other
+            lent = lend(value, grows, self._places[tree], tree, self._pool)
             call.lent.append(lent)
             return lent.padded
         parts: dict[Any, Any] = {}
@@ -186,8 +193,19 @@ class Padder:
         return made
 
 
+def _claimed(returns: Type | None, padded: Sequence[str]) -> list[Dim]:
+    """Returns what the return type says of sizes that are padded, where they are there."""
+    dims = () if returns is None else (*tensor_dims(returns), *scalar_sizes(returns))
+    return [dim for dim in dims if any(mentions(dim, name) for name in padded)]
+
+
 def _written_out(bucket: Bucket, ranks: Mapping[str, int]) -> Bucket:
     return bucket if isinstance(bucket.position, str) else replace(bucket, position=splice(bucket.position, ranks))
+
+
+def _with_fill(each: Grown, ranks: Mapping[str, int]) -> Grown:
+    """Returns ``each`` with variadics written out."""
+    return replace(each, fill=splice(each.fill, ranks)) if isinstance(each.fill, (Apply, Variadic)) else each
 
 
 class _Call:

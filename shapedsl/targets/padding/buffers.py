@@ -47,18 +47,9 @@ class Buffer:
         return torch.as_strided(self.flat, shape, strides)
 
     @property
-    def changes(self) -> int:
-        """How often something was written to it."""
-        return self.flat._version
-
-    @property
     def is_free(self) -> bool:
         """Whether nobody but this object holds the memory, once the caller let go of what was lent."""
         return _users(self._storage) == self._idle
-
-    def prepared(self, key: Hashable) -> Any:
-        """Returns what was kept for ``key``, or None."""
-        return self.views.get(key)
 
     def keep(self, key: Hashable, made: Any) -> None:
         """Keeps views of this memory for later calls."""
@@ -78,22 +69,13 @@ class Pool:
         self._idle: dict[Hashable, deque[Buffer]] = {}
         self._lock = threading.Lock()
 
-    def take(self, key: Hashable, elements: int, like: torch.Tensor) -> Buffer:
-        """Returns a buffer of at least ``elements``.
-
-        Args:
-            key: Of the tensors that share it.
-            elements: How many numbers it must hold.
-            like: A tensor of its dtype, on its device.
-        """
+    def take(self, key: Hashable) -> Buffer | None:
+        """Returns a buffer that waits for tensors of this key, if there is one."""
         waiting = self._idle.get(key)
         try:
-            buffer = waiting.pop() if waiting else None
+            return waiting.pop() if waiting else None
         except IndexError:  # another thread was faster
-            buffer = None
-        if buffer is None or buffer.flat.numel() < elements:
-            return Buffer(elements, like.dtype, like.device)
-        return buffer
+            return None
 
     def give(self, key: Hashable, buffer: Buffer) -> None:
         """Takes a buffer back."""
@@ -110,7 +92,7 @@ class Pool:
 
 def stream_of(device: torch.device) -> int:
     """Returns which queue of ``device`` work goes to: a buffer is used again in the same one only."""
-    if device.type in ("cpu", "meta"):
+    if device.type == "meta":
         return 0
     return torch.accelerator.current_stream(device).stream_id
 

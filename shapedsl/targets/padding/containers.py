@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 from ...ir import Attribute, Item, Path, Step
@@ -56,14 +57,18 @@ def replaced(value: Any, parts: Mapping[Step, Any]) -> Any:
         for key, each in [*((fields.index(name), each) for name, each in names.items()), *items.items()]:
             values[cast("int", key)] = each
         make = getattr(type(value), "_make", type(value))
-        return make(values)
+        try:
+            return make(values)
+        except TypeError as error:
+            name = type(value).__qualname__
+            raise wrong_pad(f"a {name} cannot be made of its items: {error}", "use a tuple or a NamedTuple") from None
     read_only = isinstance(value, Mapping) and not hasattr(value, "__setitem__")
     made: Any = dict(cast("Mapping[Any, Any]", value)) if read_only else copy.copy(value)
     for key, each in items.items():
         made[key] = each
     for name, each in names.items():
         _set(made, name, each)
-    return made
+    return MappingProxyType(made) if isinstance(value, MappingProxyType) else made
 
 
 def _set(holder: Any, name: str, value: Any) -> None:

@@ -235,11 +235,10 @@ def _tensor(axes: Sequence[tuple[int, Size]], rank: int, opened: bool) -> Node:
             return own
         made = value
         for at, dim in axes:
-            place = f"axis {at} of `{path}`"
-            axis = result.geometry.axis(dim, place)
+            axis = result.geometry.axis(dim, at, path)
             if value.shape[at] != axis.size:
                 raise mismatch(
-                    f"{place} has {value.shape[at]}, and not {axis.size}: `{write_dim(dim)}` of the padded sizes"
+                    f"axis {at} of `{path}` has {value.shape[at]}, and not {axis.size}: `{write_dim(dim)}` of the padded sizes"
                 )
             if axis.insertions:
                 made = _without_slots(made, at, axis.real)

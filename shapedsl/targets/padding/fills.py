@@ -17,7 +17,6 @@ from typing import TypeAlias, cast
 import torch
 
 from ...ir import Apply, Bucket, Const, Edge, Fill, Var, Variadic
-from ...ir.variadic import splice
 from ...ir.walk import evaluate
 from ...runtime.slots import PaddingError, wrong_pad
 
@@ -25,17 +24,9 @@ Number: TypeAlias = "int | float | bool"
 Value: TypeAlias = "Number | tuple[int | float, ...] | Edge"  # a fill without names
 
 
-def value_of(fill: Fill, names: Mapping[str, int], ranks: Mapping[str, int]) -> Value:
-    """Returns ``fill`` with numbers for its names.
-
-    Args:
-        fill: What a pad says.
-        names: Real sizes, and padded ones.
-        ranks: How many dims each variadic has.
-    """
-    if isinstance(fill, (Const, Var, Apply, Variadic)):
-        return evaluate(splice(fill, ranks), names)
-    return fill
+def value_of(fill: Fill, names: Mapping[str, int]) -> Value:
+    """Returns ``fill`` with numbers for its names: real sizes, and padded ones."""
+    return evaluate(fill, names) if isinstance(fill, (Const, Var, Apply, Variadic)) else fill
 
 
 def number_in(number: Number, dtype: torch.dtype, bucket: Bucket, place: str) -> Number:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from ...ir import Bucket, Size
+from ...ir import Bucket, Path, Size
 from ...ir.expanded import Expanded
 from ...ir.padding import Grown
 from ...ir.walk import evaluate
@@ -88,10 +88,11 @@ class Geometry:
     changed: bool
     _axes: dict[Size, Axis] = field(default_factory=dict["Size", Axis])
 
-    def axis(self, dim: Size, place: str) -> Axis:
-        """Returns how an axis of a result grew that is ``dim`` for the caller."""
+    def axis(self, dim: Size, at: int, path: Path) -> Axis:
+        """Returns how axis ``at`` of a result at ``path`` grew, that is ``dim`` for the caller."""
         found = self._axes.get(dim)
         if found is None:
+            place = f"axis {at} of `{path}`"
             found = self._axes[dim] = padded_axis(dim, self.buckets, self.real, self.chosen, place)
         return found
 
@@ -120,7 +121,6 @@ def geometry(
     Raises:
         ShapeError: ``wrong-pad``.
     """
-    ranks = dict(expanded.ranks)
     sizes = {**real, **padded_sizes(buckets, chosen)}
     made = Geometry(buckets, real, chosen, sizes, {}, {}, changed=False)
     axes: dict[int, dict[int, Axis]] = {}
@@ -137,14 +137,15 @@ def geometry(
             axis = axes[each.leaf][each.axis] = padded_axis(each.dim, buckets, real, chosen, place)
         for insertion in axis.insertions:
             if insertion.bucket == each.bucket and each.fill is not None:
-                value = value_of(each.fill, sizes, ranks)
+                value = value_of(each.fill, sizes)
                 filled = Filled(each.axis, insertion, value, buckets[each.bucket])
                 fills.setdefault(each.leaf, []).append(filled)
-    leaves = {
-        at: LeafGeometry({n: axis for n, axis in axes[at].items() if axis.insertions}, tuple(fills[at]))
-        for at in axes
-        if fills.get(at)
-    }
+    leaves: dict[int, LeafGeometry] = {}
+    equal: dict[object, LeafGeometry] = {}
+    for at, found in fills.items():
+        own = {number: axis for number, axis in axes[at].items() if axis.insertions}
+        key = (*own.items(), *((filled.axis, filled.insertion, type(filled.value), filled.value) for filled in found))
+        leaves[at] = equal.setdefault(key, LeafGeometry(own, tuple(found)))
     pairs = zip(buckets, chosen, strict=True)
     changed = any(bucket.variable in real and real[bucket.variable] != size for bucket, size in pairs)
     return Geometry(buckets, real, chosen, sizes, leaves, scalars, changed)

@@ -10,6 +10,7 @@ Before and after, ``x`` of 3 rows padded to 4 with 0, then run by a callee that 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import torch
@@ -30,34 +31,57 @@ class Lent:
     Attributes:
         original: The caller's tensor.
         padded: What the callee gets.
+        geometry: How it grew.
         buffer: Its memory, or None where it is a tensor of its own.
+        place: What messages call it.
     """
 
-    __slots__ = ("_changes", "_key", "buffer", "geometry", "original", "padded")
+    __slots__ = ("_changes", "_key", "buffer", "geometry", "original", "padded", "place")
 
     def __init__(
-        self, original: torch.Tensor, padded: torch.Tensor, geometry: LeafGeometry, key: Hashable, buffer: Buffer | None
+        self,
+        original: torch.Tensor,
+        padded: torch.Tensor,
+        geometry: LeafGeometry,
+        place: str,
+        key: Hashable = None,
+        buffer: Buffer | None = None,
     ) -> None:
         self.original = original
+        self.place = place
         self.padded: torch.Tensor | None = padded
         self.geometry = geometry
         self.buffer = buffer
         self._key = key
         self._changes = _changes(padded)
 
-    def take_back(self) -> None:
-        """Copies what the callee wrote into the real region back to the caller's tensor."""
+    def take_back(self, others: Sequence[Lent]) -> None:
+        """Copies what the callee wrote into the real region back to the caller's tensor.
+
+        Args:
+            others: All padded tensors of the call.
+
+        Raises:
+            ShapeError: ``wrong-pad``: another one is padded from the same memory, and did not see the change.
+        """
         padded = self.padded
         assert padded is not None  # it is called once, before `release`
         if _changes(padded) == self._changes:
             return
+        for other in others:
+            if other is not self and _share(other.original, self.original):
+                raise wrong_pad(
+                    f"the callee writes to `{self.place}`, which shares its memory with `{other.place}`; both are padded",
+                    "pass a copy of one of them",
+                )
         for inside, outside in self.geometry.regions():
             _cut(self.original, outside).copy_(_cut(padded, inside))
 
     def release(self, pool: Pool) -> None:
         """Gives the buffer back, if nobody else holds its memory."""
         self.padded = None
-        if self.buffer is not None and self.buffer.is_free:
+        # memory that autograd writes history into serves no other call
+        if self.buffer is not None and not self.buffer.flat.requires_grad and self.buffer.is_free:
             pool.give(self._key, self.buffer)
 
 
@@ -74,30 +98,35 @@ def lend(value: torch.Tensor, geometry: LeafGeometry, place: str, leaf: int, poo
     Raises:
         ShapeError: ``wrong-pad``: it cannot hold what it is to be filled with.
     """
-    if value.layout is not torch.strided or value.is_nested:
+    if value.layout is not torch.strided or value.is_nested or value.is_quantized:
         raise wrong_pad(f"`{place}` is not a dense tensor, and cannot be padded", "pass a dense tensor")
     if not _is_plain(value):
-        return Lent(value, _new(value, geometry, place), geometry, None, None)
-    shape = geometry.shape(value.shape)
-    order = _order(value)
-    key = (leaf, value.dtype, value.device, stream_of(value.device))
-    elements = 1
-    for size in shape:
-        elements *= size
-    buffer = pool.take(key, elements, value)
-    strides = _strides(shape, order)
-    prepared: _Prepared | None = buffer.prepared((geometry, value.shape, order))
-    if prepared is None:
-        prepared = _Prepared(torch.as_strided(buffer.flat, shape, strides), geometry, place)
-        buffer.keep((geometry, value.shape, order), prepared)
+        return Lent(value, _new(value, geometry, place), geometry, place)
+    dtype, device = value.dtype, value.device
+    key = (leaf, dtype, device, 0 if value.is_cpu else stream_of(device))
+    layout = (geometry, value.shape, _order(value))
+    buffer = pool.take(key)
+    prepared: _Prepared | None = None if buffer is None else buffer.views.get(layout)
+    if buffer is None or prepared is None:
+        shape = geometry.shape(value.shape)
+        elements = prod(shape)
+        if buffer is None or buffer.flat.numel() < elements:
+            buffer = Buffer(elements, dtype, device)
+        prepared = _Prepared(buffer, shape, _strides(shape, layout[2]), geometry, place)
+        buffer.keep(layout, prepared)
     prepared.write(value)
-    return Lent(value, buffer.lend(shape, strides), geometry, key, buffer)
+    return Lent(value, buffer.lend(prepared.shape, prepared.strides), geometry, place, key, buffer)
 
 
 class _Prepared:
     """The views of a buffer that one layout is written through."""
 
-    def __init__(self, whole: torch.Tensor, geometry: LeafGeometry, place: str) -> None:
+    def __init__(
+        self, buffer: Buffer, shape: list[int], strides: list[int], geometry: LeafGeometry, place: str
+    ) -> None:
+        self.shape = shape
+        self.strides = strides
+        whole = torch.as_strided(buffer.flat, shape, strides)
         self.real: list[tuple[torch.Tensor, Mapping[int, tuple[int, int]] | None]] = []
         regions = geometry.regions()
         for inside, outside in regions:
@@ -175,8 +204,18 @@ def _is_plain(value: torch.Tensor) -> bool:
     )
 
 
+def _share(left: torch.Tensor, right: torch.Tensor) -> bool:
+    try:
+        return left.untyped_storage()._cdata == right.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):  # a tensor of a kind that has none
+        return left is right
+
+
 def _changes(tensor: torch.Tensor) -> int:
-    return -1 if tensor.is_inference() else tensor._version
+    try:
+        return tensor._version
+    except RuntimeError:  # an inference tensor does not count; ours are none
+        return -1
 
 
 def _order(value: torch.Tensor) -> tuple[int, ...] | None:
