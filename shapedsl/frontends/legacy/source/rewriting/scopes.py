@@ -241,11 +241,11 @@ def _quick(visitor: Any, *, has_scope: bool) -> Any:
 
     class Quick(visitor):  # type: ignore[misc]  # the class is one that is given
         def on_visit(self, node: cst.CSTNode) -> bool:
-            return type(node).__name__ not in _NAMELESS and bool(super().on_visit(node))
+            return type(node).__name__ not in _NAMELESS and bool(visitor.on_visit(self, node))
 
         def on_leave(self, original_node: cst.CSTNode) -> None:
             if type(original_node).__name__ not in _NAMELESS:
-                super().on_leave(original_node)
+                visitor.on_leave(self, original_node)
             elif has_scope:
                 self.provider.set_metadata(original_node, self.scope)
 
