@@ -151,16 +151,16 @@ def _change(wanted: Sequence[Wanted], sizes: Mapping[str, int]) -> int:
 def _parts(names: list[str], wanted: Sequence[Wanted], predicates: Sequence[Predicate]) -> Iterator[list[str]]:
     """Yields the variables in groups that nothing ties together."""
     ties = [set(free_vars(each.size)) for each in wanted] + [set(free_vars(each)) for each in predicates]
-    left = dict.fromkeys(names)
+    left: list[str] = list(names)
     while left:
-        part = {next(iter(left))}
+        part = {left[0]}
         grown = True
         while grown:
             more = [tie for tie in ties if not tie.isdisjoint(part) and not tie <= part]
             grown = bool(more)
             part = part.union(*more)
         yield [name for name in names if name in part]
-        left = dict.fromkeys(name for name in left if name not in part)
+        left = [name for name in left if name not in part]
     if any(not tie for tie in ties):
         yield []  # what depends on no variable
 

@@ -53,7 +53,7 @@ def checker(
     Returns:
         A plain function. It raises `ShapeError` (``shape-violation``, ``rank-mismatch``,
         ``dtype-mismatch``, ``type-mismatch``; ``not-invertible`` for any call), and Python's TypeError for a call that does not fit the
-        parameters. Static parts are not looked at; where a size is a tracer's symbol nothing is compared.
+        parameters. Static parts are not looked at; nothing is compared with a size that is a tracer's symbol.
     """
     params = of_spec(signature) if parameters is None else with_secret_defaults(of_python(parameters), signature)
     made = _selector(signature, as_method(params) if method else params, tensors, solve, seek).front()
@@ -66,7 +66,7 @@ def _selector(
 ) -> Selector:
     name = signature.name.rpartition(".")[2]
     maker = _Nothing()
-    return Selector(signature, params, tensors, maker, name=name, solve=solve, seek=seek, symbols=Symbols.UNCHECKED)
+    return Selector(signature, params, tensors, maker, name=name, solve=solve, seek=seek, symbols=Symbols.LEFT_OUT)
 
 
 def check_code(signature: Signature, tensors: Tensors, *, solve: Solve | None = None) -> list[Shown]:

@@ -33,7 +33,7 @@ from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import evaluate, free_vars, holds
 from ..ir.write import write_dim
 from .nearest import Seek, nearest
-from .plan import Bind, Combine, Define, Linear, Verify, plan
+from .plan import Bind, Combine, Define, Linear, Slot, Verify, plan
 from .solve import Solve, at_structure
 from .tensors import Tensors
 
@@ -61,13 +61,15 @@ def explain(
         solve: Computes variables that cannot be read off.
         seek: Finds accepted sizes where looking around does not.
     """
-    expanded = at_structure(signature, arguments, tensors, report, solve)
+    plain = {name: without_symbols(value, tensors) for name, value in arguments.items()}
+    expanded = at_structure(signature, plain, tensors, report, solve)
     if expanded is None:
         return
     _dtypes(expanded, arguments, tensors, report)
     if report.errors:
         return
     own = Report()
+    helps: tuple[str, ...] = ()
     found = _Sizes(expanded, arguments, own)
     found.find()
     tested = [each for each in expanded.signature.constraints if where or each.origin is Origin.DIM]
@@ -76,11 +78,21 @@ def explain(
             found.test(constraint)
     if not own.errors:
         found.tell_undefined()
-    if own.errors:
+    if own.errors and found.is_known():
         near = nearest(expanded, found.shapes, [each.predicate for each in tested], found.sizes, seek)
         helps = () if near is None else (near.text,)
-        for at, diagnostic in enumerate(own):
-            report.add(diagnostic if at else replace(diagnostic, helps=(*diagnostic.helps, *helps)))
+    for at, diagnostic in enumerate(own):
+        report.add(diagnostic if at else replace(diagnostic, helps=(*diagnostic.helps, *helps)))
+
+
+def without_symbols(value: object, tensors: Tensors) -> object:
+    """Returns ``value`` with 0 for each size of a tracer's that it is, or has as an item."""
+    if type(value) in (list, tuple):
+        items = [without_symbols(item, tensors) for item in cast("list[object]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    if type(value) is dict:
+        return {key: without_symbols(item, tensors) for key, item in cast("dict[object, object]", value).items()}
+    return 0 if not tensors.is_tensor(value) and tensors.symbolic(value) else value
 
 
 def sizes_of(expanded: Expanded, arguments: Mapping[str, object]) -> dict[str, int]:
@@ -112,6 +124,14 @@ class _Sizes:
             value: Any = value_at(leaf.path, arguments)
             self.shapes.append((value,) if leaf.scalar else tuple(value.shape))
 
+    def is_known(self) -> bool:
+        """Returns whether every size is an int, and none a tracer's symbol."""
+        return all(type(size) is int for shape in self.shapes for size in shape)
+
+    def is_symbol(self, slot: Slot) -> bool:
+        """Returns whether the size at ``slot`` is a tracer's: nothing is compared with it."""
+        return type(self.shapes[slot.leaf][slot.axis]) is not int
+
     def actual(self, step: Reading) -> int:
         return self.shapes[step.slot.leaf][step.slot.axis]
 
@@ -125,9 +145,13 @@ class _Sizes:
                 self.define(step)
                 continue
             actual = self.actual(step)
+            if type(actual) is not int and not isinstance(step, Combine):
+                continue
             match step:
                 case Bind(variable=name):
                     self.sizes[name] = actual
+                case Linear(rest=rest) if not self.sizes.keys() >= set(free_vars(rest)):
+                    continue  # as below
                 case Linear(variable=name, coefficient=coefficient, rest=rest, size=size):
                     known = self.value(rest)
                     if known is None:
@@ -155,6 +179,8 @@ class _Sizes:
                             self.mismatch(step, size, text if text == str(expected) else f"`{text}` = {expected}")
 
     def define(self, step: Define) -> None:
+        if any(self.is_symbol(slot) for _, slot in step.slots):
+            return
         read = {name: self.shapes[slot.leaf][slot.axis] for name, slot in step.slots}
         try:
             self.sizes[step.variable] = evaluate(step.size, read)
@@ -181,6 +207,8 @@ class _Sizes:
     def combine(self, step: Combine) -> None:
         total = 0
         for factor, slot, rest, size in step.terms:
+            if self.is_symbol(slot) or not self.sizes.keys() >= set(free_vars(rest)):
+                return None
             known = self.value(rest)
             if known is None:
                 return self.undefined(step, size)

@@ -25,7 +25,7 @@ from ..diagnostics import Report
 from ..ir import AnyType, Signature
 from ..ir.expanded import Expanded
 from .code import Code
-from .explain import explain
+from .explain import explain, without_symbols
 from .guard import Guard, Mismatch, Symbolic, guard
 from .locks import Lock
 from .nearest import Seek
@@ -51,6 +51,10 @@ class Maker(Protocol):
 _OMITTED = "omitted"
 
 
+def _nothing(*values: object) -> None:
+    del values
+
+
 class _Holder:
     """Has functions as attributes."""
 
@@ -59,6 +63,7 @@ class Symbols(Enum):
     """What is done where a size is a symbol of some tracer's."""
 
     COMPARED = "compared"  # as any other: the tracer learns of it
+    LEFT_OUT = "left out"  # what does not depend on symbols is checked, and nothing is returned
     UNCHECKED = "unchecked"  # sizes are read and computed, and nothing is compared
 
 
@@ -236,14 +241,13 @@ class Selector:
             if value is not OMITTED and not (param.name in self.typed and value is param.default)
         }
 
-    def _find(self, key: object, values: Sequence[object]) -> FunctionType:
+    def _find(self, key: object, values: Sequence[object]) -> Callable[..., object]:
         report = Report()
         arguments = self.arguments(values)
-        if self.symbols is Symbols.UNCHECKED:
-            arguments = {
-                name: 0 if not self.tensors.is_tensor(value) and self.tensors.symbolic(value) else value
-                for name, value in arguments.items()
-            }
+        if self.symbols is not Symbols.COMPARED:
+            if self.symbols is Symbols.LEFT_OUT and any(map(self.tensors.opaque, values)):
+                return _nothing
+            arguments = {name: without_symbols(value, self.tensors) for name, value in arguments.items()}
         expanded = at_structure(self.signature, arguments, self.tensors, report, self.solve)
         report.raise_errors()
         assert expanded is not None  # no error was reported
@@ -259,15 +263,19 @@ class Selector:
         return function
 
     def _function(self, code: Code, expanded: Expanded, parameters: str, prologue: list[str]) -> FunctionType:
-        symbols = self.symbols is Symbols.UNCHECKED
+        symbols = self.symbols is not Symbols.COMPARED
         checked = guard(expanded, code, self.tensors, self.spelled, where=self.where, symbols=symbols)
         values = ", ".join(self.spelled.values())
         lines = [*prologue]
         if checked.lines:
             lines += ["try:", *(f"    {line}" for line in checked.lines)]
             if symbols:
-                unchecked = code.use(self._unchecked_later(expanded), "unchecked")
-                lines.append(f"except {code.use(Symbolic, 'Symbolic')}: return {unchecked}({values})")
+                left = (
+                    code.use(self._check_known, "check_known")
+                    if self.symbols is Symbols.LEFT_OUT
+                    else code.use(self._unchecked_later(expanded), "unchecked")
+                )
+                lines.append(f"except {code.use(Symbolic, 'Symbolic')}: return {left}({values})")
             lines += [
                 f"except {code.use(Exception, 'Exception')}:",
                 f"    {code.use(self._explain, 'explain')}({values})",
@@ -275,6 +283,14 @@ class Selector:
             ]
         lines += self.maker.body(code, checked, expanded)
         return code.function(f"{code.prefix}f({parameters})", lines, self.name)
+
+    def _check_known(self, *values: object) -> None:
+        """Raises ShapeError for what is wrong whatever the symbols among the sizes are."""
+        if any(map(self.tensors.opaque, values)):
+            return
+        report = Report()
+        explain(self.signature, self.arguments(values), self.tensors, report, where=self.where, solve=self.solve)
+        report.raise_errors()
 
     def _explain(self, *values: Any) -> None:
         """Raises ShapeError for arguments that failed the fast check; an error of their own is left to come through."""

@@ -18,8 +18,9 @@ class Tensors:
     Attributes:
         kind: Instances of it have ``shape`` (a sequence of ints) and ``dtype``.
         dtypes: The language's name of a dtype or family → the library's dtypes it admits.
-        symbolic: Whether a value, tensor or not, is or has a size that is a symbol of a tracer's. To compare
+        symbolic: Whether a value, tensor or int, is or has a size that is a symbol of a tracer's. To compare
             such a size with a number would tell the tracer that the program depends on it.
+        opaque: Whether a value stands for one of which a tracer knows nothing at all, not even that it is a tensor.
         modes: How many tracers or the like are at work; while there are any, plain tensors may have such sizes, too.
             None if they never have.
     """
@@ -27,6 +28,7 @@ class Tensors:
     kind: type
     dtypes: Mapping[str, frozenset[object]]
     symbolic: Callable[[object], bool] = _nothing
+    opaque: Callable[[object], bool] = _nothing
     modes: Callable[[], int] | None = None
 
     def is_tensor(self, value: object) -> bool:

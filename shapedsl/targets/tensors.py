@@ -51,14 +51,20 @@ def torch_tensors() -> Tensors:
         integral=integral,
         number=floating | complexfloating | integral,
     )
-    return Tensors(torch.Tensor, dtypes, is_symbolic, torch._C._len_torch_dispatch_stack)
+    return Tensors(torch.Tensor, dtypes, is_symbolic, is_opaque, torch._C._len_torch_dispatch_stack)
 
 
 def is_symbolic(value: object) -> bool:
-    """Returns whether ``value`` stands for a size that a tracer keeps open, or is a tensor of such a size."""
+    """Returns whether ``value`` is a size that a tracer keeps open, or a tensor of such a size."""
     import torch
-    from torch.fx import Proxy  # what `torch.fx.symbolic_trace` passes to functions
 
     if isinstance(value, torch.Tensor):
         return any(type(size) is not int for size in value.shape)
-    return isinstance(value, (torch.SymInt, Proxy))
+    return isinstance(value, torch.SymInt)
+
+
+def is_opaque(value: object) -> bool:
+    """Returns whether ``value`` is what ``torch.fx.symbolic_trace`` passes to functions."""
+    from torch.fx import Proxy
+
+    return isinstance(value, Proxy)

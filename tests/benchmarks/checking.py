@@ -138,7 +138,7 @@ _REFUSED_SHAPES = (4, 8, 100, 64), (4, 8, 90, 64), (4, 8, 90, 64), (4, 100, 91)
 def _jaxtyped() -> Callable[..., object] | None:
     try:
         from beartype import beartype
-        from jaxtyping import Float32, jaxtyped
+        from jaxtyping import Float32, jaxtyped  # pyright: ignore[reportUnknownVariableType]
     except ImportError:
         print("jaxtyping or beartype is not installed: not compared (pip install -e '.[test]')", file=sys.stderr)
         return None
