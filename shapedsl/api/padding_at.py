@@ -59,6 +59,8 @@ def examined_at(
 
 def _made(target: str) -> Any:
     """Returns what ``target`` names, made if it is a class or ends with ``()``."""
+    if ":" not in target:
+        raise ImportError(f"`{target}` names no object: write MODULE:OBJECT")
     found = object_at(target.removesuffix("()"))
     if target.endswith("()"):
         found = _call(target, found)

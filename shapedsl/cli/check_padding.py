@@ -16,7 +16,7 @@ from .completion import complete_spec
 if TYPE_CHECKING:
     from ..pipeline import Signature
 
-_NOT_GIVEN = {"missing-input"}
+_NOT_GIVEN = {"missing-input", "unknown-name"}
 
 
 def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...diagnostics import Report, ShapeError
-from ...ir import Predicate, Signature, Static
+from ...ir import Predicate, Signature
 from ...ir.expanded import Expanded, Leaf
 from ...ir.padding import Grown
 from ...normalize.claims_of_padding import given_up
@@ -145,7 +145,7 @@ class PaddingCheck:
         """
         listed = _python(of_spec(self.target.signature))
         for expanded, fixed, asked in self._structures(given):
-            chooser = Chooser(expanded, _weights(expanded, given.like))
+            chooser = Chooser(expanded, given.like)
             for position, alternative in enumerate(expanded.signature.alternatives):
                 if not any(bucket.pads is not None for bucket in alternative.buckets):
                     continue
@@ -158,7 +158,7 @@ class PaddingCheck:
     def given(self, arguments: Mapping[str, Any]) -> bool:
         """Checks one call; returns whether it is padded."""
         expanded = self._expanded(arguments)
-        chooser = Chooser(expanded, _weights(expanded, arguments))
+        chooser = Chooser(expanded, arguments)
         sizes = sizes_of(expanded, arguments)
         position = chooser.taken(sizes)
         point = None if position is None else chooser.point(position, sizes)
@@ -421,17 +421,6 @@ def _headline(error: Exception) -> str:
         return f"{error.code}: {error.diagnostics[0].message}"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}"[:200] if lines else type(error).__name__
-
-
-def _weights(expanded: Expanded, arguments: Mapping[str, Any]) -> dict[tuple[object, int], int]:
-    """Returns the static sizes of tensors, by place."""
-    found: dict[tuple[object, int], int] = {}
-    for leaf in expanded.leaves:
-        for axis, dim in enumerate(leaf.dims):
-            if isinstance(dim, Static) and leaf.path.root in arguments:
-                value: Any = value_at(leaf.path, arguments)
-                found[leaf.path, axis] = int(value.shape[axis])
-    return found
 
 
 def _reveal(chooser: Chooser, position: int, point: Point, arguments: Mapping[str, Any]) -> None:

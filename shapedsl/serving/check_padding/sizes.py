@@ -20,15 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from ...ir import COMPARISONS, Alternative, Bucket, Compare, Const, Predicate, Var
+from ...ir import COMPARISONS, Alternative, Bucket, Compare, Const, Path, Predicate, Var
 from ...ir.dims import Apply
 from ...ir.expanded import Expanded
 from ...ir.operators import MOD
 from ...ir.taking import asked_by, negation
 from ...ir.walk import free_vars, holds
 from ...normalize.sampling import points
+from ...runtime.explain import value_at
 from ...targets.inputs import elements
 from ..joint import Joint, chooser
 
@@ -57,11 +58,11 @@ class Chooser:
 
     Attributes:
         expanded: The structure.
-        weights: Static sizes of tensors that the choice weighs, by place; 1 where none is given.
+        like: Arguments that have the static sizes.
     """
 
     expanded: Expanded
-    weights: Mapping[tuple[object, int], int] = field(default_factory=dict[tuple[object, int], int])
+    like: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         self.alternatives = self.expanded.signature.alternatives
@@ -76,7 +77,7 @@ class Chooser:
         if not self.alternatives[position].buckets:
             return ()
         joint = self.joints[position]
-        static = (self.weights.get(place, 1) for place in joint.places)
+        static = (self._static(path, axis) for path, axis in joint.places)
         return joint.choose(*(sizes[name] for name in joint.needs), *static)
 
     def taken(self, sizes: Mapping[str, int]) -> int | None:
@@ -113,6 +114,13 @@ class Chooser:
         grown = {buckets[at].variable: point.chosen[at] for at in point.padded}
         return {**point.sizes, **grown}
 
+    def _static(self, path: Path, axis: int) -> int:
+        value: Any = value_at(path, self.like)
+        return int(value.shape[axis])
+
+    def _elements(self, sizes: Mapping[str, int]) -> int:
+        return elements(self.expanded, sizes, like=self.like)
+
     def points(
         self, position: int, n: int, seed: int, fixed: Mapping[str, int], asked: Sequence[Predicate] = ()
     ) -> list[Point]:
@@ -134,7 +142,7 @@ class Chooser:
 
         def accept(sizes: Mapping[str, int]) -> bool:
             point = self.point(position, sizes)
-            return point is not None and elements(self.expanded, self.after(point, position)) <= MOST_ELEMENTS
+            return point is not None and self._elements(self.after(point, position)) <= MOST_ELEMENTS
 
         def take(count: int, near: Mapping[str, int] | None, more: Sequence[Predicate]) -> None:
             drawn = points(known, count, seed, near=near, fixed=fixed, given=[*given, *asked, *more], accept=accept)
