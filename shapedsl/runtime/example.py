@@ -17,17 +17,14 @@ out is allowed (``T | None``, a default), it is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, cast
+from typing import Protocol, cast
 
 from ..diagnostics import Span
 from ..ir import (
-    COMPARISONS,
-    And,
     AnyType,
     Attribute,
-    Compare,
     Const,
     Dim,
     Ellipsis,
@@ -36,24 +33,19 @@ from ..ir import (
     NoneType,
     ObjectType,
     OptionalType,
-    Or,
     Param,
     ParamKind,
     Path,
-    Predicate,
     Rest,
     ScalarType,
     SequenceType,
     Signature,
-    Size,
     Static,
     TensorType,
     Type,
-    Values,
     Var,
     Variadic,
 )
-from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import free_vars, subtypes
 
 
@@ -349,64 +341,6 @@ def is_hole(value: object) -> bool:
     return isinstance(value, Hole)
 
 
-# ----------------------------------------------------------------------------------- valid data
-
-
-def values_at(signature: Signature, leaf: Leaf) -> list[Values]:
-    """Returns what is said of the data at ``leaf``: its own clauses, and those of the containers around it."""
-    return [
-        values
-        for values in signature.values
-        if values.path.root == leaf.path.root and leaf.path.steps[: len(values.path.steps)] == values.path.steps
-    ]
-
-
-def possible_values(
-    expanded: Expanded, known: Collection[str], skip: Collection[str] = ()
-) -> list[tuple[Values, Predicate]]:
-    """Returns what the sizes must satisfy for valid data to exist, with the clause that asks for it.
-
-    Args:
-        expanded: At the structure of the example.
-        known: The names that have a value there; what a clause says with others is left out.
-        skip: Parameters that are given: their data are what they are.
-    """
-    found: list[tuple[Values, Predicate]] = []
-    for leaf in expanded.leaves:
-        if leaf.path.root in skip or any(isinstance(dim, Static) for dim in leaf.dims):
-            continue
-        found += [
-            (values, _possible(values, leaf))
-            for values in values_at(expanded.signature, leaf)
-            if set(known).issuperset((*free_vars(values.low), *free_vars(values.high)))
-        ]
-    return found
-
-
-def _possible(values: Values, leaf: Leaf) -> Predicate:
-    low, high = values.low, values.high
-    ordered = Compare(_LE, low, high)
-    if leaf.scalar:
-        size = _size(leaf.dims[0])
-        return And((Compare(_LE, low, size), Compare(_LE, size, high)))
-    empty = [Compare(_EQ, _size(dim), Const(0)) for dim in leaf.dims]
-    if not values.sorted:
-        return Or((ordered, *empty))
-    if not leaf.dims:
-        return Compare(_EQ, low, high)
-    last = _size(leaf.dims[-1])  # one element is the first and the last
-    return Or((And((ordered, Compare(_NE, last, Const(1)))), Compare(_EQ, low, high), *empty))
-
-
-def _size(dim: Dim) -> Size:
-    return cast("Size", dim)  # an expanded leaf has sizes and `_` only
-
-
-_LE: Final = COMPARISONS["<="]
-_EQ: Final = COMPARISONS["=="]
-_NE: Final = COMPARISONS["!="]
-
-
 def _below(path: Path, step: Attribute | Item) -> Path:
     return Path(path.root, (*path.steps, step))
 
@@ -454,7 +388,5 @@ __all__ = [
     "is_closed",
     "is_hole",
     "positional",
-    "possible_values",
     "skeleton",
-    "values_at",
 ]

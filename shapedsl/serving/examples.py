@@ -28,8 +28,9 @@ from ..ir.expanded import Expanded, Leaf
 from ..ir.walk import free_vars
 from ..normalize.decide import find_sizes
 from ..normalize.sampling import LARGEST, Nothing, chosen, point, points
-from ..runtime.example import Choice, Known, Missing, Uniform, choices, is_hole, possible_values, skeleton
+from ..runtime.example import Choice, Known, Missing, Uniform, choices, is_hole, skeleton
 from ..runtime.explain import value_at
+from ..runtime.valid import possible_values
 from ..targets.inputs import elements
 from .unmet import Asked, tell_missing, tell_unknown, tell_unmet, tell_unread
 

@@ -45,8 +45,9 @@ from ..ir import (
     Type,
 )
 from ..ir.expanded import Expanded, Leaf
-from ..ir.walk import evaluate
-from ..runtime.example import positional, values_at
+from ..ir.walk import evaluate, free_vars
+from ..runtime.example import positional
+from ..runtime.valid import values_at
 from .tensors import torch_tensors
 
 MOST: Final = 2**27  # elements of one call: half a gigabyte of float32
@@ -275,6 +276,8 @@ class _Maker:
         clauses = [] if leaf is None else values_at(self.expanded.signature, leaf)
         found: tuple[int, int, bool] | None = None
         for clause in clauses:
+            if not {*free_vars(clause.low), *free_vars(clause.high)} <= self.sizes.keys():
+                continue  # it speaks of a size that this structure lacks
             low, high = evaluate(clause.low, self.sizes), evaluate(clause.high, self.sizes)
             if found is not None:
                 low, high = max(low, found[0]), min(high, found[1])

@@ -128,8 +128,8 @@ class Drawer:
         pins = [_equal(name, value) for name, value in mine.items()]
         found = self.solve(pins)
         if not isinstance(found, Mapping):
-            base = self.solve()
-            if not isinstance(base, Mapping) or not mine:
+            base = self.solve() if mine else found
+            if not isinstance(base, Mapping):
                 return base
             if not smallest:
                 return self._near(mine) or base

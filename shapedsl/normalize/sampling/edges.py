@@ -64,7 +64,7 @@ def _largest(drawer: Drawer, names: Sequence[str], accept: Accept, pins: Sequenc
     """Returns accepted sizes with ``names`` as large as possible."""
     order = [*names, *(name for name in drawer.names if name not in names)]
     last: Sizes | None = None
-    for halvings in (*range(8), *range(8, HALVINGS, 2)):
+    for halvings in range(HALVINGS):
         found = drawer.descend(order, _highest(drawer, names, halvings), pins)
         if found is not None and found != last:
             if accept(found):
