@@ -165,15 +165,15 @@ def observe(
         return type(given)(observe(given.__func__, path=path, limit=limit, outputs=outputs))
     if not callable(fn):
         raise TypeError(f"observe() takes a callable, not {fn!r}")
-    tensors = torch_for("observing calls")
-    from ..targets.observed import ObservedModule, Recipe, observed
+    torch_for("observing calls")
+    from ..targets.observed import ObservedModule, Recipe, is_tensor, observed
 
     parameters = _parameters(fn)
     receiver = next(iter(parameters.parameters), None) if parameters is not None else None
     recorder = Recorder(
         Profile(_name(fn), parameters_of(parameters), limit, spec=_spec_text(fn)),
         parameters,
-        tensors.is_tensor,
+        is_tensor,
         outputs=outputs,
         receiver=receiver if receiver in ("self", "cls") else None,
     )

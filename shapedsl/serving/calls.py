@@ -56,10 +56,10 @@ class Reader:
     """Reads values: what each type is, is found out once.
 
     Args:
-        is_tensor: Whether a value is a tensor; a tensor has ``shape`` and ``dtype``.
+        is_tensor: Whether a value is a tensor, which has ``shape`` and ``dtype``; None where that cannot be told now.
     """
 
-    def __init__(self, is_tensor: Callable[[object], bool]) -> None:
+    def __init__(self, is_tensor: Callable[[object], bool | None]) -> None:
         self._is_tensor = is_tensor
         self._kinds: dict[Any, str] = {int: "int", bool: "static", type(None): "none", list: "list", tuple: "tuple"}
         self._kinds[dict] = "dict"
@@ -107,7 +107,10 @@ class Reader:
     def _kind(self, value: Any) -> str:
         """Returns what a type not met before is, and remembers it: types are few."""
         cls = cast("Any", type(value))
-        if self._is_tensor(value):
+        is_tensor = self._is_tensor(value)
+        if is_tensor is None:
+            raise UnreadableCallError
+        if is_tensor:
             kind = "tensor"
         elif isinstance(value, tuple) and hasattr(cls, "_fields"):
             kind, self._fields[cls] = "object", tuple(cls._fields)

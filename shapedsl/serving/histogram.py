@@ -35,22 +35,24 @@ class Histogram:
         joined: How many calls are counted at another row than their own, at most.
     """
 
-    __slots__ = ("_random", "_span", "counts", "joined", "limit", "noted")
+    __slots__ = ("_most", "_random", "_span", "counts", "joined", "limit", "noted")
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = max(1, limit)
+        self._most = self.limit + self.limit // _SLACK
         self.counts: dict[Sizes, int] = {}
         self.noted: list[Sizes] = []
         self.joined = 0
         self._span: Span | None = None
         self._random = random.Random(0)  # repeatable
 
-    def add(self, sizes: Sizes, times: int = 1) -> None:
-        """Counts a row."""
+    def add(self, sizes: Sizes, times: int = 1) -> int:
+        """Counts a row, and returns how often it was seen."""
         counts = self.counts
-        counts[sizes] = counts.get(sizes, 0) + times
-        if len(counts) > self.limit + self.limit // _SLACK:
+        counts[sizes] = seen = counts.get(sizes, 0) + times
+        if len(counts) > self._most:
             self.reduce()
+        return seen
 
     def merge(self, other: Histogram) -> None:
         """Adds what ``other`` counted."""

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, cast
 from ..diagnostics import Report
 from .calls import Node, Reader, UnreadableCallError, count
 from .histogram import Sizes
-from .profile import Output, Parameter, Profile, Structure
+from .profile import Output, Parameter, Profile, Structure, Table
 from .profile_files import save_profile
 
 _LOOKS: Final = 3  # at what calls of one row return: whether that follows from the sizes
@@ -28,17 +28,20 @@ _MOST_WAYS: Final = 1024  # of calling; beyond these each call is bound anew
 Raw: TypeAlias = "tuple[tuple[Node, ...], tuple[tuple[str, Node], ...]]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Way:
     """What one way of calling comes to.
 
     Attributes:
         structure: The arguments by parameter.
         order: Where each size of a row stands among those that were read; None: in this order.
+        profile, table: Where its calls were counted last.
     """
 
     structure: Structure
     order: tuple[int, ...] | None
+    profile: Profile | None = None
+    table: Table | None = None
 
     def row(self, sizes: list[int]) -> Sizes:
         """Returns the sizes in the order of the parameters."""
@@ -60,7 +63,7 @@ class Recorder:
         self,
         empty: Profile,
         parameters: inspect.Signature | None,
-        is_tensor: Callable[[object], bool],
+        is_tensor: Callable[[object], bool | None],
         *,
         outputs: bool = True,
         receiver: str | None = None,
@@ -98,12 +101,14 @@ class Recorder:
         """Counts a call that has returned."""
         way, row = call
         with self._lock:
-            table = self._pending.table(way.structure)
+            pending = self._pending
+            if way.profile is not pending:
+                way.profile, way.table = pending, pending.table(way.structure)
+            table = way.table
             if table is None:
-                self._pending.dropped += 1
+                pending.dropped += 1
                 return
-            table.sizes.add(row)
-            look = self._outputs and table.sizes.counts.get(row, _LOOKS) < _LOOKS
+            look = table.sizes.add(row) < _LOOKS and self._outputs
         if look:
             output = self._output(result)
             with self._lock:

@@ -10,8 +10,9 @@ After::
     bucket S in {61, 130, 260, 512}    # 300 calls, 18 % of their elements are padding
     otherwise eager
 
-The budget is spent on a case only for what at least a quarter of the calls share (a tenth, if it is the size 1: torch
-specializes on it anyway); everything else goes to the members, which are the optimum for what is left.
+The budget is spent on a case only for all sizes of at least a quarter of the calls, for one size that half of them share,
+or a tenth, if it is the size 1, on which torch specializes anyway. A size that is padded needs no case but for 1: a member
+equal to it pads nothing. Everything else goes to the members, which are the optimum for what is left.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from .joint_optimum import joint_choices
 from .optimum import choices
 from .traffic import Call, Traffic, elements, polynomials
 
-HOT: Final = 0.25  # of all calls: what they share becomes a case
-HOT_ONE: Final = 0.1
+HOT: Final = 0.25  # of all calls: if all their sizes are the same, these become a case
+HOT_SIZE: Final = 0.5  # if one size is
+HOT_ONE: Final = 0.1  # if this is 1
 WORTH: Final = 0.01  # of the elements that calls really have: what one more artifact must save at least
 COMPILE_SECONDS: Final = 20.0
 MOST: Final = 16  # artifacts that are thought of where no budget is given
@@ -124,7 +126,6 @@ class Options:
         tail: The share of calls, the largest ones, that may be left to ``otherwise``.
         rest: What ``otherwise`` is: ``eager`` or ``dynamic``.
         compile_seconds: What one artifact costs.
-        hot: The share of calls with the same sizes that makes these a case; above 1: no cases.
     """
 
     k: int | None = None
@@ -133,7 +134,6 @@ class Options:
     tail: float = 0.0
     rest: str = "eager"
     compile_seconds: float = COMPILE_SECONDS
-    hot: float = HOT
 
 
 def plan(traffic: Traffic, options: Options) -> Plan:
@@ -144,7 +144,7 @@ def plan(traffic: Traffic, options: Options) -> Plan:
     made = Plan([], None, total, 0, options.rest, options.compile_seconds)
     budget = most - (options.rest == "dynamic")
     over = options.over or _widest(traffic, calls)
-    made.cases = _cases(calls, total, budget, over, options)
+    made.cases = _cases(calls, total, budget, over)
     left = [call for call in calls if not any(_takes(case, call) for case in made.cases)]
     budget -= len(made.cases)
     missing = [name for name in over if any(name not in call.sizes for call in left)]
@@ -174,7 +174,7 @@ def _widest(traffic: Traffic, calls: Sequence[Call]) -> tuple[str, ...]:
     return (max(found, key=lambda name: len(traffic.counts(name))),) if found else ()
 
 
-def _cases(calls: Sequence[Call], total: int, budget: int, over: Sequence[str], options: Options) -> list[Case]:
+def _cases(calls: Sequence[Call], total: int, budget: int, over: Sequence[str]) -> list[Case]:
     """Returns cases for what many calls share: all their sizes first, then single sizes."""
     found: list[Case] = []
     varying = _varying(calls)
@@ -188,13 +188,15 @@ def _cases(calls: Sequence[Call], total: int, budget: int, over: Sequence[str], 
             whole[own] = whole.get(own, 0) + call.times
             for pair in own:
                 single[pair] = single.get(pair, 0) + call.times
-        hot = [Case(sizes, times) for sizes, times in whole.items() if sizes and times >= options.hot * total]
-        if not hot:
-            hot = [
-                Case((pair,), times)
-                for pair, times in single.items()
-                if times >= (min(HOT_ONE, options.hot) if pair[1] == 1 and options.hot <= 1 else options.hot) * total
-            ]
+        hot = [
+            Case(sizes, times)
+            for sizes, times in whole.items()
+            if times >= HOT * total and any(name not in over or size == 1 for name, size in sizes)
+        ] or [
+            Case(((name, size),), times)
+            for (name, size), times in single.items()
+            if times >= (HOT_ONE if size == 1 else HOT_SIZE) * total and (name not in over or size == 1)
+        ]
         if not hot:
             break
         best = max(hot, key=lambda case: case.calls)

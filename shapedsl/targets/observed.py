@@ -19,7 +19,6 @@ from .tracing import is_symbolically_traced, is_traced
 _is_dynamo_compiling = torch.compiler.is_dynamo_compiling
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _function_modes = torch._C._len_torch_function_stack
-_is_jit_tracing = torch._C._is_tracing
 
 
 class Observer(Protocol):
@@ -35,11 +34,9 @@ class Observer(Protocol):
         """Counts a call that has raised."""
 
 
-def is_any_trace() -> bool:
-    """Returns whether this call is part of a trace other than dynamo's."""
-    if (_dispatch_modes() or _function_modes()) and is_traced():
-        return True
-    return bool(_is_jit_tracing()) or is_symbolically_traced()
+def is_tensor(value: object) -> bool | None:
+    """Returns whether a value of a type not met before is a tensor; None while `torch.fx.symbolic_trace` makes proxies."""
+    return None if is_symbolically_traced() else isinstance(value, torch.Tensor)
 
 
 def observed(target: Callable[..., Any], observer: Observer) -> Callable[..., Any]:
@@ -48,7 +45,9 @@ def observed(target: Callable[..., Any], observer: Observer) -> Callable[..., An
     def call(*args: Any, **kwargs: Any) -> Any:
         if _is_dynamo_compiling():
             return target(*args, **kwargs)
-        if is_any_trace() or (read := observer.read(args, kwargs)) is None:
+        # in a trace of torch.jit sizes are tensors, and the observer finds that out
+        traced = (_dispatch_modes() or _function_modes()) and is_traced()
+        if traced or (read := observer.read(args, kwargs)) is None:
             return target(*args, **kwargs)
         try:
             result = target(*args, **kwargs)
@@ -135,4 +134,4 @@ class ObservedModule(SpecModule):
         return found
 
 
-__all__ = ["ObservedModule", "Observer", "Offers", "Recipe", "is_any_trace", "observed"]
+__all__ = ["ObservedModule", "Observer", "Offers", "Recipe", "is_tensor", "observed"]
