@@ -177,7 +177,7 @@ class Joint:
             return min(costs, default=(0, None))[1]
         start: tuple[int, ...] = (0,) * len(options)
         heap: list[tuple[int, tuple[int, ...]]] = [(self._cost(*sizes, *(each[0] for each in options)), start)]
-        met = {start}
+        met: set[tuple[int, ...]] = {start}
         while heap:
             _, at = heappop(heap)
             chosen = tuple(option[i] for option, i in zip(options, at, strict=True))

@@ -128,7 +128,7 @@ class Padder:
             lent.release(self._pool)
         return result
 
-    def _used(self, returns: Type | None, padded: Sequence[str]) -> set[str]:
+    def _used(self, returns: Type | None, padded: Sequence[str]) -> frozenset[str]:
         """Returns the sizes on which geometries depend."""
         sizes: list[Dim] = [each.dim for each in self._grown]
         sizes += [each.fill for each in self._grown if isinstance(each.fill, (Var, Apply))]

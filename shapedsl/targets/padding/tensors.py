@@ -206,7 +206,7 @@ def _is_plain(value: torch.Tensor) -> bool:
 
 def _share(left: torch.Tensor, right: torch.Tensor) -> bool:
     try:
-        return left.untyped_storage()._cdata == right.untyped_storage()._cdata
+        return bool(left.untyped_storage()._cdata == right.untyped_storage()._cdata)
     except (NotImplementedError, RuntimeError):  # a tensor of a kind that has none
         return left is right
 
