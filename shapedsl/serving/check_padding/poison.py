@@ -27,7 +27,7 @@ from ...ir import Alternative, Bucket, Edge, Pad, Values
 from ...ir.expanded import Expanded, Leaf
 from ...ir.padding import Grown
 from ...ir.walk import evaluate
-from ...runtime.example import values_at
+from ...runtime.valid import values_at
 
 LARGE: Final = 1e4
 _CLAIMS: Final = (None, "masked", "rows_independent", "causal_right")
