@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError("shapedsl.strategies needs hypothesis: pip install 'shapedsl[strategies]'") from None
 
-from .api import Spec, as_spec
+from .api import as_spec
 from .api.examples import Call, Drawing
 
 LARGEST_SEED = 2**16
@@ -44,7 +44,7 @@ def inputs(
     """Returns a strategy of ``(args, kwargs)`` that satisfy a spec.
 
     Args:
-        spec: A `Spec`, or what is taken for one: text, a path, a callable with annotations.
+        spec: A `Spec`, or what is taken for one: text, a path; or a callable or module that has one.
         sizes: Sizes by name, where one has the name of another argument.
         case: Only what this alternative takes.
         like: A call that structure and static parts are taken from.
@@ -58,7 +58,7 @@ def inputs(
         ShapeError: As `Spec.example`: no input satisfies the spec, or something static is missing.
     """
     drawing = Drawing(
-        as_spec(spec) if not isinstance(spec, Spec) else spec,
+        as_spec(None, spec) if callable(spec) else as_spec(spec),
         sizes,
         case=case,
         like=like,

@@ -9,6 +9,7 @@ After: ``0 <= V - 1 or B == 0`` has to hold for there to be an example.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Final, cast
 
@@ -54,7 +55,12 @@ def possible_values(
 
 def _possible(values: Values, leaf: Leaf) -> Predicate:
     low, high = values.low, values.high
-    ordered = Compare(_LE, low, high)
+    ordered: Predicate = Compare(_LE, low, high)
+    held = None if leaf.dtype is None else _range_of(leaf.dtype.name)
+    if held is not None and values.sorted:  # both ends occur
+        ordered = And((ordered, Compare(_LE, Const(held[0]), low), Compare(_LE, high, Const(held[1]))))
+    elif held is not None:
+        ordered = And((ordered, Compare(_LE, Const(held[0]), high), Compare(_LE, low, Const(held[1]))))
     if leaf.scalar:
         size = _size(leaf.dims[0])
         return And((Compare(_LE, low, size), Compare(_LE, size, high)))
@@ -65,6 +71,15 @@ def _possible(values: Values, leaf: Leaf) -> Predicate:
         return Compare(_EQ, low, high)
     last = _size(leaf.dims[-1])  # one element is the first and the last
     return Or((And((ordered, Compare(_NE, last, Const(1)))), Compare(_EQ, low, high), *empty))
+
+
+def _range_of(dtype: str) -> tuple[int, int] | None:
+    """Returns what an integer dtype can hold; None of any other, and of what holds all sizes."""
+    found = re.fullmatch(r"(u?)int(\d+)", dtype)
+    if found is None or found[2] == "64":
+        return (0, 2**63 - 1) if dtype == "uint64" else None
+    bits = int(found[2])
+    return (0, 2**bits - 1) if found[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def _size(dim: Dim) -> Size:

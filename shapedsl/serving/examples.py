@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from random import Random
 from typing import Any, Final, TypeAlias, cast
 
 from ..diagnostics import Report
@@ -37,6 +38,8 @@ from .unmet import Asked, tell_missing, tell_unknown, tell_unmet, tell_unread
 FEWEST_STEPS: Final = 4  # of a size without an upper end, however many dims there are
 PLENTY: Final = 2**24  # elements of all corners and random examples together
 LEAST_CAP: Final = 2**16
+MIXTURES: Final = 3  # structures that are random in each place
+MOST_ITEMS: Final = 3  # in them, of sequences and variadics
 
 GivenSizes: TypeAlias = Mapping[str, "int | Sequence[int]"]
 
@@ -104,7 +107,10 @@ def draw(
         return []
     found: list[list[Drawn]] = []
     unmet: tuple[Expanded, Asked, Nothing] | None = None
-    options = choices(signature) if not asked.like else [Uniform(all_passed=False)]
+    options: list[Choice] = [*choices(signature)] if not asked.like else [Uniform(all_passed=False)]
+    uniform = len(options)
+    if n > uniform > 1:  # mixtures
+        options += [_Chosen(Random(seed + at).randint, MOST_ITEMS) for at in range(MIXTURES)]
     for at, choice in enumerate(options):
         if len(found) >= n:
             break
@@ -120,13 +126,17 @@ def draw(
                 unmet = unmet or (expanded, wanted, first)
                 if not first.reason:
                     continue
-        share = n if not found else max(1, n // (2 * len(options)))
-        drawn = points_at(expanded, wanted, share, seed + at, most, asked, exempt=not found)
+        if not found:
+            drawn = points_at(expanded, wanted, n, seed, most, asked, exempt=True)
+        else:  # the smallest sizes were in the first structure
+            share = max(1, n // (2 * len(options)))
+            drawn = points_at(expanded, wanted, share + 1, seed + at, most, asked, exempt=False)
+            drawn = drawn[1:] or drawn
         if drawn:
             found.append([Drawn(expanded, sizes) for sizes in drawn])
     if not found:
         if unmet is not None:
-            tell_unmet(signature, *unmet, report, open_ended=len(options) > 1)
+            tell_unmet(signature, *unmet, report, open_ended=uniform > 1)
         return []
     return list(islice(_in_turn(found), n))
 

@@ -165,7 +165,7 @@ class _Maker:
         import torch
 
         self.meta = self.device is not None and torch.device(self.device).type == "meta"
-        self.generator = torch.Generator().manual_seed(self.seed)
+        self.generator = torch.Generator("cpu").manual_seed(self.seed % 2**63)
         self.leaves = {leaf.path: leaf for leaf in self.expanded.leaves}
         for leaf in self.expanded.leaves:  # `type F = floating` is the dtype of what is given
             source = {**self.like, **self.given}
@@ -211,22 +211,28 @@ class _Maker:
 
     def object(self, type_: ObjectType, path: Path, values: dict[str, Any], like: Any) -> Any:
         if like is not _ABSENT:
-            return _changed(like, values)
+            try:
+                return _changed(like, values)
+            except (AttributeError, TypeError, ValueError) as error:
+                self.no_object(type_, path, type(like), error)
         cls = self.objects.get(type_.name) or self.objects.get(type_.name.rpartition(".")[2])
         if cls is None:
             return types.SimpleNamespace(**values)
         try:
             return cls(**values)
         except TypeError as error:
-            report = Report()
-            report.error(
-                "missing-input",
-                f"no `{cls.__name__}` can be made for `{path}`: {error}",
-                at=type_.span,
-                help=f"pass `{path.root}=`, or like= an example of the call",
-            )
-            report.raise_errors()
+            self.no_object(type_, path, cls, error)
             raise
+
+    def no_object(self, type_: ObjectType, path: Path, cls: type, error: Exception) -> None:
+        report = Report()
+        report.error(
+            "missing-input",
+            f"no `{cls.__name__}` can be made for `{path}`: {error}",
+            at=type_.span,
+            help=f"pass `{path.root}=`, which is passed as it is",
+        )
+        report.raise_errors()
 
     def copied(self, like: Any, path: Path) -> Any:
         if like is not _ABSENT:
@@ -310,17 +316,17 @@ class _Maker:
         if limits is not None:
             return self.within(shape, dtype, *limits)
         if dtype == torch.bool:
-            mask = torch.rand(shape, generator=self.generator) < 0.75
+            mask = torch.rand(shape, generator=self.generator, device="cpu", dtype=torch.float32) < 0.75
             if mask.dim() and mask.shape[-1]:
                 mask[..., 0] = True  # a mask that hides everything makes softmax NaN
             return mask
         if dtype.is_complex:
             part = torch.complex64 if dtype != torch.complex128 else dtype
-            return torch.randn(shape, generator=self.generator, dtype=part).to(dtype)
+            return torch.randn(shape, generator=self.generator, device="cpu", dtype=part).to(dtype)
         if dtype.is_floating_point:
             exact = torch.float64 if dtype == torch.float64 else torch.float32
-            return torch.randn(shape, generator=self.generator, dtype=exact).to(dtype)
-        return torch.randint(0, 2, shape, generator=self.generator).to(dtype)
+            return torch.randn(shape, generator=self.generator, device="cpu", dtype=exact).to(dtype)
+        return torch.randint(0, 2, shape, generator=self.generator, device="cpu").to(dtype)
 
     def within(self, shape: Sequence[int], dtype: Any, low: int, high: int, in_order: bool) -> Any:
         import torch
@@ -330,11 +336,13 @@ class _Maker:
             low, high = max(low, info.min), min(high, info.max)
         if low > high or 0 in shape:
             # of no element nothing is asked
-            return torch.zeros(shape).to(dtype)
+            return torch.zeros(shape, device="cpu").to(dtype)
         if dtype.is_floating_point and not in_order:
-            return (low + (high - low) * torch.rand(shape, generator=self.generator, dtype=torch.float64)).to(dtype)
+            return (
+                low + (high - low) * torch.rand(shape, generator=self.generator, device="cpu", dtype=torch.float64)
+            ).to(dtype)
         top = min(high, 2**63 - 2)
-        drawn = torch.randint(min(low, top), top + 1, shape, generator=self.generator)
+        drawn = torch.randint(min(low, top), top + 1, shape, generator=self.generator, device="cpu")
         if in_order and drawn.dim():
             drawn = drawn.sort(dim=-1).values
             drawn[..., -1] = high

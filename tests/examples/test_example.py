@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
 import types
 from typing import Any
 
@@ -491,3 +492,47 @@ def test_examples_run_through_the_callable() -> None:
     for args, kwargs in spec.examples(6):
         kwargs = {**kwargs, **({"src_key_padding_mask": ~args[1]} if len(args) > 1 else {})}
         assert model(args[0], **kwargs).isfinite().all()
+
+
+def test_defaults_of_torch_do_not_matter() -> None:
+    spec = spec_of("def f(x: Tensor[4], m: bool[4], i: int64[4], s: int64[4]): values s sorted from 0 to 9")
+    expected = spec.example(seed=1)[0]
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            made = spec.example(seed=1)[0]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert all(torch.equal(a, b) and a.dtype == b.dtype for a, b in zip(made, expected, strict=True))
+
+
+def test_sorted_values_fit_their_dtype() -> None:
+    spec = spec_of("def f(offsets: int8[B], x: Tensor[T]): values offsets sorted from 0 to T")
+    assert all(x.shape[0] <= 127 for (offsets, x), _ in spec.examples(10) if len(offsets))
+    with pytest.raises(sd.ShapeError, match="T = 300"):
+        spec.example(B=4, T=300)
+
+
+def test_an_object_that_cannot_be_copied_says_what_to_pass() -> None:
+    spec = spec_of("def f(self: object(weight: Tensor[D]), x: Tensor[D]): ...")
+    layer = torch.nn.LayerNorm(3)
+    with pytest.raises(sd.ShapeError, match="pass `self=`") as caught:
+        spec.example(D=5, like=((layer, torch.ones(3)), {}))
+    assert caught.value.code == "missing-input"
+    (own, x), _ = spec.example(self=layer)
+    assert own is layer
+    assert x.shape == (3,)
+
+
+def test_mixtures_of_what_is_left_out_occur() -> None:
+    spec = spec_of("def f(a: Tensor[B] | None, b: Tensor[B] | None, c: Tensor[B] | None): where B == 1")
+    patterns = {tuple(part is None for part in args) for args, _ in spec.examples(30)}
+    assert {(False, False, False), (True, True, True)} < patterns
+
+
+def test_many_sizes_take_no_time_to_speak_of() -> None:
+    names = [f"n{at}" for at in range(40)]
+    chain = ", ".join(f"{a} <= {b}" for a, b in itertools.pairwise(names))
+    spec = spec_of(f"def f({', '.join(f'x{n}: Tensor[{n}, {n} + 1]' for n in names)}): where {chain}, n0 >= 2")
+    calls = spec.examples(12)
+    assert len({tuple(x.shape for x in args) for args, _ in calls}) == 12

@@ -80,6 +80,15 @@ def test_sizes_and_values_may_be_given() -> None:
     assert passed is w
 
 
+def test_a_callable_stands_for_its_spec() -> None:
+    @sd.shapes(x="B, D", where="B == 2, D == 3")
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    (x,), _ = find(sd.strategies.inputs(f), lambda call: True, settings=settings(database=None))
+    assert f(x).shape == (2, 3)
+
+
 def test_what_has_no_inputs_is_told_when_the_strategy_is_made() -> None:
     with pytest.raises(sd.ShapeError) as caught:
         sd.strategies.inputs("def f(x: Tensor[B]): where B < 3, B > 3")

@@ -66,9 +66,11 @@ def _largest(drawer: Drawer, names: Sequence[str], accept: Accept, pins: Sequenc
     last: Sizes | None = None
     for halvings in range(HALVINGS):
         found = drawer.descend(order, _highest(drawer, names, halvings), pins)
-        if found is not None and found != last:
+        if found is not None:
             if accept(found):
                 return found
+            if found == last:
+                return None  # it does not get smaller
             last = found
     return None
 
