@@ -13,12 +13,13 @@ Before and after, for ``x: Tensor[S, 4]`` with 3 rows, padded to 8::
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
 import torch
+
+from ...runtime.locks import Lock
 
 MOST_IDLE: Final = 8  # buffers of one kind that wait; more threads than that allocate
 MOST_VIEWS: Final = 32  # prepared layouts of one buffer
@@ -67,7 +68,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._idle: dict[Hashable, deque[Buffer]] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def take(self, key: Hashable) -> Buffer | None:
         """Returns a buffer that waits for tensors of this key, if there is one."""
