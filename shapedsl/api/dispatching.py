@@ -59,7 +59,7 @@ def dispatch(
         strict: Whether sizes that no alternative takes, alternatives that overlap, ones that are never reached, and
             padding without a reason or a check that it passed (see `check_padding`) are errors, instead of warnings.
         unpad: What crops an output that a bucket padded, by its path: ``{"return[1]": crop}``.
-        **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` and ``isolate_recompiles`` are always on.
+        **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` is always on, and artifacts never serve each other's calls.
 
     Raises:
         ShapeError: The spec is wrong, or under ``strict`` its alternatives are; at a call: the inputs do not satisfy

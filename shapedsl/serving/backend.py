@@ -11,6 +11,7 @@ from ..ir.expanded import Expanded
 from ..runtime.parameters import Parameter
 from ..targets.entry.artifacts import Compiled, compiled
 from ..targets.entry.compile import Passes
+from ..targets.entry.serving import is_refusal
 from .artifacts import ArtifactSpec
 
 
@@ -34,7 +35,7 @@ class Backend(Protocol):
         ...
 
     def translate(self, run: Callable[..., Any], error: Exception) -> Exception | None:
-        """Returns what an error of ``run`` means in the user's terms; None: it is the target's own."""
+        """Returns why ``run`` could not serve a call, in the user's terms; None: the error is the target's own."""
         ...
 
     def graphs(self, run: Callable[..., Any]) -> int:
@@ -75,8 +76,8 @@ class CompileBackend:
         return made.run
 
     def translate(self, run: Callable[..., Any], error: Exception) -> Exception | None:
-        """Returns ``error`` in terms of the spec, or None."""
-        return self._made[run].translate(error)
+        """Returns ``error`` in terms of the spec, or as it is where torch could not compile; else None."""
+        return self._made[run].translate(error) or (error if is_refusal(error) else None)
 
     def graphs(self, run: Callable[..., Any]) -> int:
         """Returns how many graphs torch holds for ``run``."""

@@ -18,6 +18,7 @@ from .joint import MOST_REMEMBERED, Joint
 if TYPE_CHECKING:
     from .structure import Structure
 
+MOST_SAID: Final = 300  # letters of a reason
 SAMPLED: Final = 31  # a call is timed if its number, and this, is 2: the second, and one of 32 later on
 
 # What a generated function counts in: calls, sizes of the last one, seconds and number of timed calls, what to run.
@@ -212,7 +213,8 @@ def headline(error: Exception) -> str:
     if diagnostics:
         return str(diagnostics[0].message)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}"[:300] if lines else type(error).__name__
+    said = " ".join(lines[:2]) if lines and lines[0].endswith(":") else "".join(lines[:1])
+    return f"{type(error).__name__}: {said}"[:MOST_SAID] if said else type(error).__name__
 
 
 __all__ = ["Artifact", "State", "headline"]

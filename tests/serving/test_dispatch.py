@@ -11,6 +11,7 @@ import torch
 
 import shapedsl as sd
 from shapedsl import Tensor, shapes
+from shapedsl.dims import B, S
 
 from .counting import Counting
 
@@ -33,7 +34,7 @@ def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     case large: B > 100 hint B = 256
     otherwise hint B = 7
 """)
-def annotated(x: Tensor["B", "S"], w: Tensor["S", "S"]) -> torch.Tensor:
+def annotated(x: Tensor[B, S], w: Tensor[S, S]) -> torch.Tensor:
     return x @ w
 
 
@@ -49,7 +50,7 @@ def counts(fn: Any) -> dict[str, int]:
     return dict(found)
 
 
-@pytest.mark.parametrize("fn, spec", [(product, FIRST), (annotated, None)], ids=["text", "annotations"])
+@pytest.mark.parametrize(("fn", "spec"), [(product, FIRST), (annotated, None)], ids=["text", "annotations"])
 def test_the_case_that_started_it_all(fn: Any, spec: str | None) -> None:
     backend = Counting()
     served = sd.dispatch(fn, spec, backend=backend)

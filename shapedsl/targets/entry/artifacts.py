@@ -220,7 +220,9 @@ def compiled(
     note = None if backed else note_symbols(symbols, lowered)
     entry = entry_function(target, parameters, lowered, name=name, present=present, offsets=offsets, note=note)
     chosen: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **options}
-    chosen.update(fullgraph=True, isolate_recompiles=True)
+    # torch's isolation is a number in the process (2.14.1): threads that compile at once would miss each other's
+    # graphs and make new ones. The entry function isolates as well: its code object is no one else's.
+    chosen.update(fullgraph=True, isolate_recompiles=False)
     if chosen.get("options") is not None:
         chosen["options"] = dict(chosen["options"])  # torch pops entries out of it
     made: Any = torch.compile(entry, dynamic_shapes=None if backed else write(lowered), **chosen)
@@ -240,15 +242,14 @@ def compiled(
             or demand_failure(error, lowered, symbols)
         )
 
-    return Compiled(run, translate, functools.partial(graphs_of, made, entry))
+    return Compiled(run, translate, functools.partial(graphs_of, entry))
 
 
-def graphs_of(made: Any, entry: FunctionType) -> int:
-    """Returns how many graphs torch holds for ``made``, which is ``entry`` compiled in isolation."""
-    from torch._dynamo.eval_frame import _get_cache_entries_for_region
+def graphs_of(entry: FunctionType) -> int:
+    """Returns how many graphs torch holds for ``entry``, which is compiled by one caller only."""
+    from torch._dynamo.eval_frame import _get_total_cache_entry_count
 
-    region = getattr(made, "_isolate_recompiles_id", -1)  # -1: nothing was compiled, as under ``disable=True``
-    return len(_get_cache_entries_for_region(entry.__code__, region))
+    return _get_total_cache_entry_count(entry.__code__)
 
 
 def _shifted(

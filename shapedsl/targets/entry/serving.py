@@ -35,6 +35,13 @@ def _of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
     return (value for value in values if type(value) in (torch.Tensor, torch.nn.Parameter))
 
 
+def is_refusal(error: Exception) -> bool:
+    """Returns whether an error says that torch could not compile, rather than what a graph or a function raised."""
+    from torch._dynamo.exc import FailOnRecompileLimitHit, TorchDynamoException
+
+    return isinstance(error, (TorchDynamoException, FailOnRecompileLimitHit))
+
+
 @contextmanager
 def kept(target: Callable[..., Any], values: Sequence[Any] = ()) -> Iterator[None]:
     """Puts the buffers of modules back when the block ends: statistics that made inputs would change.
@@ -93,4 +100,4 @@ def _forget_compiling() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_compiling)
 
-__all__ = ["as_now", "device_of", "kept", "versions_of"]
+__all__ = ["as_now", "device_of", "is_refusal", "kept", "versions_of"]
