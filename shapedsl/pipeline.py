@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formattin
     from .frontends.legacy.source.sites import SiteResult as SiteResult
     from .frontends.legacy.verdict import Conversion as Conversion
     from .frontends.stubs.attributes import LiteralValues
-    from .ir import Mode, Predicate, Size
+    from .ir import Alternative, Mode, Predicate, Size
     from .ir import Module as Module
     from .ir import Signature as Signature
     from .ir.expanded import Expanded
@@ -95,11 +95,18 @@ def format_text(source: Source, report: Report) -> str | None:
     return format_source(source, report)
 
 
-def with_clauses(text: str, signature: Signature, clauses: Sequence[str], returns: str | None) -> str | None:
+def with_clauses(
+    text: str,
+    signature: Signature,
+    clauses: Sequence[str],
+    replaced: Sequence[Alternative],
+    after: Sequence[Alternative],
+    returns: str | None,
+) -> str | None:
     """Text → text with other alternatives in one def; None if that cannot be edited as it stands."""
     from .frontends.text.insertion import with_clauses as insert
 
-    return insert(text, signature, clauses, returns)
+    return insert(text, signature, clauses, replaced, after, returns)
 
 
 def check(

@@ -24,7 +24,7 @@ def patched(
         consts: Overrides of ``const`` statements.
     """
     clauses = [str(line) for line in made.lines]
-    text = pipeline.with_clauses(source.text, signature, clauses, made.returns)
+    text = pipeline.with_clauses(source.text, signature, clauses, made.kept.replaced, made.kept.after, made.returns)
     if text is not None and pipeline.format_text(source, Report()) == source.text:
         text = pipeline.format_text(Source(source.name, text), Report())  # it was in layout, and stays so
     if text is None or not _says(source.name, text, signature, made, consts):

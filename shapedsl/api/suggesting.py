@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -13,10 +13,12 @@ from ..diagnostics import Report, Source
 from ..ir import Path as ArgumentPath
 from ..ir import Signature, Var
 from ..ir.write import write_signature
+from ..ir.write_clauses import write_alternatives
 from ..ir.write_types import write_params, write_type
 from ..serving.calls import tensors
 from ..serving.inference.infer import Inferred, infer
 from ..serving.inference.returns import return_type
+from ..serving.keeping import Kept, split
 from ..serving.profile import Profile
 from ..serving.profile_files import load_profiles
 from ..serving.suggest import COMPILE_SECONDS, WORTH, Options, Plan, paddable, plan
@@ -63,6 +65,7 @@ class Suggestion:
         plan: The cases and buckets, and what they cost: ``.waste``, ``.coverage``, ``.artifacts``.
         traffic: The calls by the sizes of the spec.
         lines: The clauses that are new in it, for `patching`.
+        kept: Which alternatives of a given spec stayed.
         returns: The return type in text, where the spec had none and outputs tell it.
     """
 
@@ -71,6 +74,7 @@ class Suggestion:
     plan: Plan
     traffic: Traffic
     lines: tuple[Line, ...] = ()
+    kept: Kept = field(default_factory=Kept)
     returns: str | None = None
 
     @property
@@ -119,18 +123,21 @@ def suggest_profile(profile: Profile, k: int | None = None, **choices: Unpack[Ch
     if given is None:
         inferred = infer(profile)
         base = _inferred_text(inferred)
-        return _finished(profile, _read(base), base, [], options, inferred.notes)
+        return _finished(profile, _read(base), base, [], options, inferred.notes, Kept())
+    kept = split(given.alternatives)
+    if "otherwise" not in choices and kept.rest is not None:
+        options = replace(options, rest=kept.rest)
     traffic = observed_sizes(profile, given, solve=pipeline.solve)
     returns = None
     if given.returns is None:
         names = [name for name in traffic.variables() if "[" not in name]
         returns = _returns(profile, traffic, names)
-    clean = replace(given, alternatives=())
+    clean = replace(given, alternatives=kept.before)
     base = write_signature(clean) + "\n"
     if returns is not None:
         base = write_signature(replace(clean, returns=_read(f"def f() -> {returns}: ...\n").returns)) + "\n"
     new = hints(given, traffic)
-    return _finished(profile, _read(base), base, new, options, _told(traffic), returns)
+    return _finished(profile, _read(base), base, new, options, _told(traffic), kept, returns)
 
 
 def _options(k: int | None, choices: Choices) -> Options:
@@ -233,20 +240,25 @@ def _finished(
     new: list[Line],
     options: Options,
     notes: Sequence[str],
+    kept: Kept,
     returns: str | None = None,
 ) -> Suggestion:
     """Returns the suggestion: ``base`` with hints, alternatives and the remarks above it."""
     traffic = observed_sizes(profile, signature, solve=pipeline.solve)
     _require_paddable(signature, traffic, options)
-    if signature.returns is None and not options.over:
+    if signature.returns is None:
         chosen = Plan([], None, traffic.taken, 0, options.rest, options.compile_seconds)
         said = [*notes, "no cases and buckets: padding needs a return type to crop by"] if paddable(traffic) else notes
     else:
-        chosen = plan(traffic, options)
+        chosen = plan(traffic, options, kept)
         said = [*notes, *chosen.notes]
-    lines = [*new, *alternatives(signature, chosen, _dtypes(profile))]
-    text, lines = _accepted(base, lines, _head(profile, said))
-    return Suggestion(text, Spec(_read(text)), chosen, traffic, tuple(lines), returns)
+    suggested = alternatives(signature, chosen, _dtypes(profile), kept)
+    if not suggested and kept.replaced:  # nothing better is known
+        suggested = [Line(row) for row in write_alternatives(kept.replaced)]
+    lines = [*new, *suggested]
+    after = [Line(row) for row in write_alternatives(kept.after)]
+    text, lines = _accepted(base, lines, after, _head(profile, said))
+    return Suggestion(text, Spec(_read(text)), chosen, traffic, tuple(lines), kept, returns)
 
 
 def _require_paddable(signature: Signature, traffic: Traffic, options: Options) -> None:
@@ -287,9 +299,9 @@ def _head(profile: Profile, notes: Sequence[str]) -> list[str]:
     return comments(lines)
 
 
-def _accepted(base: str, lines: list[Line], head: Sequence[str]) -> tuple[str, list[Line]]:
+def _accepted(base: str, lines: list[Line], after: list[Line], head: Sequence[str]) -> tuple[str, list[Line]]:
     """Returns the text in layout, and the lines that stayed: an ``otherwise`` that nothing reaches is left out."""
-    text = _composed(base, lines, head)
+    text = _composed(base, [*lines, *after], head)
     report = Report()
     pipeline.check(Source("<suggestion>", text), report)
     if any(d.code == "unreachable-case" for d in report) and lines and lines[-1].text.startswith("otherwise"):
@@ -298,7 +310,7 @@ def _accepted(base: str, lines: list[Line], head: Sequence[str]) -> tuple[str, l
             cost = lines[-1].comment.partition("; ")[2]
             shorter[-1] = Line(shorter[-1].text, "; ".join(filter(None, (shorter[-1].comment, cost))))
         lines = shorter
-        text = _composed(base, lines, head)
+        text = _composed(base, [*lines, *after], head)
         report = Report()
         pipeline.check(Source("<suggestion>", text), report)
     report.raise_errors()

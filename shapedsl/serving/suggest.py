@@ -21,7 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..ir import Alternative, Mode
+from ..ir.walk import holds
 from .joint_optimum import joint_choices
+from .keeping import Kept
 from .optimum import choices
 from .traffic import Call, Traffic, elements, polynomials
 
@@ -85,9 +88,11 @@ class Plan:
         members: The buckets, or None where nothing varies that could be padded.
         calls: How many calls there are.
         eager: How many of them go to ``otherwise``.
-        rest: What ``otherwise`` is: ``eager`` or ``dynamic``.
+        rest: What ``otherwise`` is: ``eager``, ``dynamic`` or ``backed``.
         compile_seconds: What one artifact costs.
         notes: What is to be known of it, one line each.
+        kept: How many artifacts the alternatives that stay take, one each.
+        ends: Whether an ``otherwise`` stays, so that none is written.
     """
 
     cases: list[Case]
@@ -97,12 +102,14 @@ class Plan:
     rest: str
     compile_seconds: float
     notes: list[str] = field(default_factory=list[str])
+    kept: int = 0
+    ends: bool = False
 
     @property
     def artifacts(self) -> int:
         """How many artifacts are compiled."""
         buckets = 0 if self.members is None else self.members.artifacts
-        return len(self.cases) + buckets + (self.rest == "dynamic")
+        return len(self.cases) + buckets + self.kept + (self.rest != "eager" and not self.ends)
 
     @property
     def coverage(self) -> float:
@@ -136,14 +143,23 @@ class Options:
     compile_seconds: float = COMPILE_SECONDS
 
 
-def plan(traffic: Traffic, options: Options) -> Plan:
-    """Returns the alternatives to write."""
-    calls = [call for call in traffic.calls if call.times]
-    total = sum(call.times for call in calls)
+def plan(traffic: Traffic, options: Options, kept: Kept) -> Plan:
+    """Returns the alternatives to write.
+
+    Args:
+        traffic: The calls.
+        options: How to choose.
+        kept: The alternatives that the spec has; those that stay and come first take their calls first.
+    """
+    every = [call for call in traffic.calls if call.times]
+    calls = [call for call in every if not any(_asks(each, call) for each in kept.before)]
+    total = sum(call.times for call in every)
     most = MOST if options.k is None else options.k
     made = Plan([], None, total, 0, options.rest, options.compile_seconds)
-    budget = most - (options.rest == "dynamic")
-    over = options.over or _widest(traffic, calls)
+    made.kept = sum(1 for each in (*kept.before, *kept.after) if each.mode is not Mode.EAGER)
+    made.ends = kept.ends
+    budget = most - made.kept - (made.rest != "eager" and not made.ends)
+    over = options.over or tuple(name for name in kept.over if name in paddable(traffic)) or _widest(traffic, calls)
     made.cases = _cases(calls, total, budget, over)
     left = [call for call in calls if not any(_takes(case, call) for case in made.cases)]
     budget -= len(made.cases)
@@ -212,6 +228,14 @@ def _varying(calls: Sequence[Call]) -> list[str]:
         for name, size in call.sizes.items():
             seen.setdefault(name, set()).add(size)
     return [name for name, sizes in seen.items() if len(sizes) > 1]
+
+
+def _asks(each: Alternative, call: Call) -> bool:
+    """Whether an alternative asks for the sizes of a call; one with buckets of its own is taken to serve what it asks for."""
+    try:
+        return all(holds(c.predicate, call.sizes) for c in each.constraints)
+    except (KeyError, ZeroDivisionError, TypeError):
+        return False
 
 
 def _takes(case: Case, call: Call) -> bool:

@@ -9,11 +9,13 @@ otherwise eager  # no call so far; 6 artifacts, about 2 min to compile
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..ir import Signature
 from ..ir.write_clauses import write_bucket
 from .inference.infer import Declared, hint_of
+from .keeping import Kept
 from .padding_fills import bucket
 from .suggest import Members, Plan
 from .traffic import Traffic
@@ -56,8 +58,15 @@ def hints(signature: Signature, traffic: Traffic) -> list[Line]:
     return [Line(f"hint {', '.join(varying)}", "the sizes that most calls have")] if varying else []
 
 
-def alternatives(signature: Signature, plan: Plan, dtypes: Mapping[str, str]) -> list[Line]:
-    """Returns the lines of the cases, the buckets and ``otherwise``; none where there is nothing to choose."""
+def alternatives(signature: Signature, plan: Plan, dtypes: Mapping[str, str], kept: Kept) -> list[Line]:
+    """Returns the lines of the cases, the buckets and ``otherwise``; none where there is nothing to choose.
+
+    Args:
+        signature: The spec.
+        plan: What is chosen.
+        dtypes: The observed dtype of tensors by path.
+        kept: The alternatives that the spec has: a bucket keeps its pads and its reason.
+    """
     lines = [
         Line(
             "case " + ", ".join(f"{name} == {size}" for name, size in case.sizes),
@@ -68,18 +77,23 @@ def alternatives(signature: Signature, plan: Plan, dtypes: Mapping[str, str]) ->
     members = plan.members
     if members is not None:
         for index, (variable, sizes) in enumerate(members.sizes):
-            text = write_bucket(bucket(signature, variable, sizes, dtypes))
-            lines.append(Line(text, "" if index else _waste(members)))
+            known = kept.bucket(variable)
+            made = bucket(signature, variable, sizes, dtypes) if known is None else replace(known, members=sizes)
+            lines.append(Line(write_bucket(made), "" if index else _waste(members, checked=made.reason is not None)))
     if not lines:
         return []
     rest = "no call so far" if not plan.eager else f"{plan.eager:,} of {number(plan.calls, 'call')}"
     cost = f"{number(plan.artifacts, 'artifact')}, about {duration(plan.artifacts * plan.compile_seconds)} to compile"
-    lines.append(Line("otherwise eager" if plan.rest == "eager" else "otherwise", f"{rest}; {cost}"))
+    if plan.ends:
+        lines[-1] = Line(lines[-1].text, "; ".join(filter(None, (lines[-1].comment, cost))))
+    else:
+        lines.append(Line("otherwise" if plan.rest == "dynamic" else f"otherwise {plan.rest}", f"{rest}; {cost}"))
     return lines
 
 
-def _waste(members: Members) -> str:
-    return f"{number(members.calls, 'call')}, {members.waste:.1%} of their elements is padding; not checked yet"
+def _waste(members: Members, *, checked: bool) -> str:
+    told = f"{number(members.calls, 'call')}, {members.waste:.1%} of their elements is padding"
+    return told if checked else f"{told}; not checked yet"
 
 
 def number(count: int, what: str) -> str:

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...ir import Signature
+from ...diagnostics import Span
+from ...ir import Alternative, Signature
 from ...layout.tokens import CLOSERS, OPENERS, scan
 
 _MARGIN = "    "
@@ -42,18 +43,29 @@ class _Def(NamedTuple):
     end: int
 
 
-def with_clauses(text: str, signature: Signature, clauses: Sequence[str], returns: str | None) -> str | None:
-    """Returns the text with ``clauses`` in place of the def's alternatives; None if the def cannot be edited as it stands.
+def with_clauses(
+    text: str,
+    signature: Signature,
+    clauses: Sequence[str],
+    replaced: Sequence[Alternative],
+    after: Sequence[Alternative],
+    returns: str | None,
+) -> str | None:
+    """Returns the text with ``clauses`` in place of some alternatives; None if the def cannot be edited as it stands.
 
     Args:
         text: The file, in which ``signature`` was read.
         signature: One of its specs.
-        clauses: Lines, comments included.
+        clauses: Lines, comments included; without any, the text stays as it is.
+        replaced: Alternatives of it that go.
+        after: Alternatives of it that stay, and before which the lines go.
         returns: A return type to add, where the def has none.
     """
     span = signature.span
     if span is None or span.source.text != text:
         return None
+    if not clauses:
+        return text
     place = _find(text, span.start, span.end)
     if place is None:
         return None
@@ -63,7 +75,8 @@ def with_clauses(text: str, signature: Signature, clauses: Sequence[str], return
     inside = place.margin + _MARGIN
     rest = text[place.colon + 1 : _line_end(text, place.colon)]
     first = rest.partition("#")[0].strip() if '"' not in rest and "'" not in rest else rest.strip()
-    removed = [_statement(text, a.span.start, place.end) for a in signature.alternatives if a.span is not None]
+    removed = [_statement(text, start, place.end) for start in _starts(replaced)]
+    stays = [text.rfind("\n", 0, start) + 1 for start in _starts(after)]
     inline = bool(first)
     if inline:
         start = place.colon + 1
@@ -80,8 +93,10 @@ def with_clauses(text: str, signature: Signature, clauses: Sequence[str], return
         body = text[_next_line(text, place.colon) : place.end]
         own = next((row for row in body.splitlines() if row.strip() and not row.lstrip().startswith("#")), inside)
         inside = own[: len(own) - len(own.lstrip())]
-        removed += [(a, b) for a, b in _dots(text, place, inside)]
-        insert = min((a for a, _ in removed), default=place.end)
+        dots = _dots(text, place, inside)
+        removed += dots if replaced or not signature.alternatives else []
+        removed = sorted(set(removed))
+        insert = min((*(start for start, _ in removed), *stays), default=place.end)
         edits += [(a, b, "") for a, b in removed]
     ending = "" if insert == 0 or text[insert - 1 : insert] == "\n" else "\n"
     edits.append((insert, insert, ending + "".join(f"{inside}{clause}\n" for clause in clauses)))
@@ -89,6 +104,16 @@ def with_clauses(text: str, signature: Signature, clauses: Sequence[str], return
     for start, end, new in sorted(edits, key=lambda edit: (edit[0], edit[1]), reverse=True):
         changed = changed[:start] + new + changed[end:]
     return changed
+
+
+def _starts(alternatives: Sequence[Alternative]) -> list[int]:
+    """Returns where alternatives begin: of a run of buckets, each of its lines."""
+    spans = [span for each in alternatives for span in (each.span, *_own(each)) if span is not None]
+    return sorted({span.start for span in spans})
+
+
+def _own(each: Alternative) -> list[Span | None]:
+    return [bucket.span for bucket in each.buckets] if each.keyword == "bucket" else []
 
 
 def _find(text: str, start: int, end: int) -> _Def | None:
