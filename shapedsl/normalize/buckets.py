@@ -17,13 +17,16 @@ from dataclasses import dataclass
 from ..diagnostics import Report
 from ..ir import (
     Alternative,
+    AnyType,
     Attribute,
     Bucket,
     Dim,
+    Drop,
     Ellipsis,
     Item,
     MappingType,
     ObjectType,
+    OptionalType,
     Pad,
     Path,
     Rest,
@@ -69,6 +72,8 @@ class _Tensor:
 def check_buckets(signature: Signature, report: Report) -> None:
     """Adds ``bucket-without-return``, ``unpadded-argument`` and ``wrong-pad`` findings."""
     tensors = [each for param in signature.params for each in _tensors(param.type, param.name, ())]
+    for drop in (*signature.drops, *(drop for each in signature.alternatives for drop in each.drops)):
+        _check_drop(drop, signature, report)
     for alternative in signature.alternatives:
         _check_result(signature, alternative, report)
         for bucket in alternative.buckets:
@@ -91,6 +96,56 @@ def _check_result(signature: Signature, alternative: Alternative, report: Report
         label="pads",
         help="claim a return type, `-> Tensor[…]`, or write `keep return` or `drop return`",
     )
+
+
+def _check_drop(drop: Drop, signature: Signature, report: Report) -> None:
+    word = "keep" if drop.keep else "drop"
+    if drop.path.root != "return":
+        if any(param.name == drop.path.root for param in signature.params):  # else `unknown-parameter` was told
+            report.error(
+                "wrong-pad",
+                f"`{word} {drop.path}` is about an argument, and only results are cropped",
+                at=drop.path.span or drop.span,
+                help=f"write `{word} return`, `{word} return[1]` or `{word} return.name`",
+            )
+        return
+    type_: Type | None = signature.returns
+    for at, step in enumerate(drop.path.steps):
+        type_ = type_.inner if isinstance(type_, OptionalType) else type_
+        if type_ is None or isinstance(type_, AnyType):
+            return
+        found = _part(type_, step)
+        if found is None:
+            missing = Path("return", drop.path.steps[: at + 1])
+            report.error(
+                "wrong-pad",
+                f"the return type has no `{missing}`",
+                at=drop.path.span or drop.span,
+                help="write the path of a result that it claims",
+            )
+            return
+        type_ = found
+
+
+def _part(type_: Type, step: Step) -> Type | None:
+    """Returns what the type says of a part, `AnyType` where it is open, None where there is no such part."""
+    match type_:
+        case SequenceType(items=items, rest=rest, times=times):
+            if not isinstance(step, Item) or not isinstance(step.key, int):
+                return None
+            if rest is Rest.REPEAT or times is not None:
+                return items[step.key % len(items)] if items else AnyType()
+            if -len(items) <= step.key < len(items) and (step.key >= 0 or rest is Rest.NONE):
+                return items[step.key]
+            return None if rest is Rest.NONE else AnyType()
+        case MappingType(entries=entries):
+            # keys that are not listed may be there
+            return dict(entries).get(step.key, AnyType()) if isinstance(step, Item) else None
+        case ObjectType(fields=fields):
+            # a named tuple has indices too
+            return dict(fields).get(step.name, AnyType()) if isinstance(step, Attribute) else AnyType()
+        case _:
+            return None
 
 
 def _check_pad(pad: Pad, bucket: Bucket, signature: Signature, tensors: list[_Tensor], report: Report) -> None:

@@ -240,6 +240,11 @@ WRONG = [
     ("def f(x: Tensor[B, S], y: Tensor[B]) -> Tensor[S]:\n    bucket S in {4} pad x with 0, y with 0", "wrong-pad"),
     ("def f(x: Tensor[B, S]) -> Tensor[S]:\n    bucket S in {4} pad x axis 0 with 0", "wrong-pad"),
     ("def f(x: Tensor[B, S]) -> Tensor[S]:\n    bucket S in {4} pad x with 0, return with 0", "wrong-pad"),
+    (
+        "def f(x: Tensor[S]) -> (Tensor[S], Tensor[S]):\n    bucket S in {4} pad x with 0\n    drop return[2]",
+        "wrong-pad",
+    ),
+    ("def f(x: Tensor[S]) -> Tensor[S]:\n    bucket S in {4} pad x with 0\n    keep x", "wrong-pad"),
 ]
 
 
