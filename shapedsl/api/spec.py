@@ -140,8 +140,8 @@ class Spec:
         """The check of a call: ``spec.check(x, w)`` returns nothing if the inputs satisfy the spec.
 
         It takes what the callable takes, and costs about as much as asserts written by hand. Static parts (``_``,
-        unlisted parameters) are not looked at. Within a trace (``torch.compile``, ``torch.export``, fake tensors
-        with symbolic sizes) nothing is compared, since that would tell the tracer about sizes.
+        unlisted parameters) are not looked at. In a function that ``torch.compile`` traces nothing is checked, and
+        nothing is compared with a symbolic size, since that would tell the tracer about it.
 
         Raises:
             ShapeError: ``shape-violation``, ``rank-mismatch``, ``dtype-mismatch`` or ``type-mismatch``:
@@ -181,7 +181,7 @@ class Spec:
                     B, = x.shape
                     if modes() and are_symbolic(B): raise Symbolic
                     if not (B < 32): raise Mismatch
-                except Symbolic: return unchecked(x)
+                except Symbolic: return check_known(x)
                 except Exception:
                     explain(x)
                     raise
