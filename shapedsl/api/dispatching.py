@@ -65,6 +65,7 @@ def dispatch(
         ShapeError: The spec is wrong, or under ``strict`` its alternatives are; at a call: the inputs do not satisfy
             it, or no alternative takes their sizes (``no-alternative``).
         TypeError: An option that the spec decides; see `compile`.
+        ValueError: A key of ``unpad`` is no path into a result.
     """
     if fn is None:
 
@@ -75,8 +76,11 @@ def dispatch(
     torch_for("dispatching")
     from ..serving.front import Recipe, dispatch_callable
     from ..targets.entry.compile import Passes, require_options
+    from ..targets.padding import parse_path
 
     require_options(torch_compile_kwargs)
+    for path in unpad or {}:
+        parse_path(path)
     found = as_spec(spec, fn)
     covered(found, strict=strict)
     claimed(fn, found, strict=strict, unpad=unpad)

@@ -223,6 +223,8 @@ def test_unpad_comes_from_python() -> None:
     unpad = {"return[1]": lambda total, sizes: total - (sizes["S_pad"] - sizes["S"])}
     made = sd.dispatch(lambda x: (x, x.sum()), text, backend="eager", unpad=unpad)
     assert made(torch.tensor([5.0, 6, 7]))[1].item() == 18
+    with pytest.raises(ValueError, match="no path into a result: 'x'"):
+        sd.dispatch(lambda x: x, text, unpad={"x": lambda x, sizes: x})
 
 
 def test_inductor_runs_a_padded_artifact() -> None:

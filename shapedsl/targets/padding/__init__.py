@@ -29,7 +29,7 @@ from ...runtime.parameters import Parameter
 from ...runtime.slots import PaddingError
 from .buffers import Pool
 from .containers import Copied, Tree, part, replaced, tree_of
-from .cropping import Unpad, cropper
+from .cropping import Unpad, cropper, parse_path
 from .geometry import Geometry, geometry
 from .tensors import Lent, lend
 
@@ -228,4 +228,4 @@ class _Call:
         return tensor.clone() if shared else tensor
 
 
-__all__ = ["Padder", "PaddingError", "Unpad"]
+__all__ = ["Padder", "PaddingError", "Unpad", "parse_path"]
