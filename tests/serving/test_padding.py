@@ -286,6 +286,19 @@ def f(x: Tensor[S]) -> (Tensor[S], Tensor[S], Tensor[S], [Tensor[S], ...]):
     assert result[3][1] is None
 
 
+def test_indices_from_both_ends_name_one_output() -> None:
+    text = """
+def f(x: Tensor[S]) -> (Tensor[S], (Tensor[S], Tensor[S])):
+    bucket S in {4} pad x with 0
+    drop return[1][-1]
+    keep return[-1][0]
+"""
+    result, _ = call(text, lambda x: (x + 1, (x + 2, x + 3)), torch.zeros(3))
+    assert rows(result[0]) == [1, 1, 1]
+    assert rows(result[1][0]) == [2, 2, 2, 2]
+    assert result[1][1] is None
+
+
 def test_without_a_type_only_drop_and_keep_speak() -> None:
     text = "def f(x: Tensor[S]):\n    bucket S in {4} pad x with 0\n    keep return[0]\n    drop return[1]"
     result, _ = call(text, lambda x: (x + 1, x), torch.zeros(3))

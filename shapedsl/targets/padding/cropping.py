@@ -83,6 +83,7 @@ def cropper(
     """
     actions: dict[tuple[Step, ...], Node] = {drop.path.steps: _keep if drop.keep else _drop for drop in drops}
     actions.update((parse_path(text).steps, _called(function)) for text, function in unpad.items())
+    actions = {_counted(steps, returns): action for steps, action in actions.items()}
     node = _Maker(frozenset(variables), actions).node(returns, ())
     root = Path("return")
 
@@ -113,6 +114,29 @@ def parse_path(text: str) -> Path:
     if not text.startswith("return") or at < len(text):
         raise ValueError(f"no path into a result: {text!r}; write 'return', 'return[1]', 'return.logits'")
     return Path("return", tuple(steps))
+
+
+def _counted(steps: tuple[Step, ...], type_: Type | None) -> tuple[Step, ...]:
+    """Returns ``steps`` with indices that count from the end of a known length counted from its beginning."""
+    made: list[Step] = []
+    for step in steps:
+        type_ = type_.inner if isinstance(type_, OptionalType) else type_
+        below: Type | None = None
+        match type_, step:
+            case SequenceType(items=items, rest=rest, times=None), Item(key=int(key)) if rest is not Rest.REPEAT:
+                if -len(items) <= key < len(items) and (key >= 0 or rest is Rest.NONE):
+                    step, below = Item(key % len(items)), items[key]
+            case SequenceType(items=(item,)), Item():
+                below = item
+            case MappingType(entries=entries), Item(key=key):
+                below = dict(entries).get(key)
+            case ObjectType(fields=fields), Attribute(name=name):
+                below = dict(fields).get(name)
+            case _:
+                pass
+        made.append(step)
+        type_ = below
+    return tuple(made)
 
 
 class _Maker:
@@ -175,7 +199,7 @@ class _Maker:
         below = [step.key for step in self._below(steps) if isinstance(step, Item) and isinstance(step.key, int)]
         if not below and not any(items):
             return None
-        # an index may count from the end, or stand in a repeat
+        # in a repeat, what is said of one index is not said of the others: no index is "any"
         plain = [self.node(item, (*steps, Item("any"))) for item in type_.items] if repeated else items
         singled = {
             key: self.node(
