@@ -123,7 +123,8 @@ def _variables(
         if variable.variadic:
             for axis in range(lengths.get(variable.name, 0)):
                 name = f"{variable.name}[{axis}]"
-                made[name] = replace(variable, name=name, variadic=False)
+                if name in bound:  # a rank may be fixed of what only an empty list would hold
+                    made[name] = replace(variable, name=name, variadic=False)
         elif variable.name in bound:
             made[variable.name] = variable
     for name, span in fresh.items():

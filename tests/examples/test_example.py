@@ -199,6 +199,12 @@ def test_sequences_of_any_length() -> None:
     assert any(len(set(sizes)) > 1 for sizes in several)  # `?K` is fresh in each element
 
 
+def test_a_rank_may_be_fixed_of_what_an_empty_list_would_hold() -> None:
+    spec = spec_of("def f(x: [Tensor[*lead, B], ...]):\n    rank lead = 1\n    where prod(*lead) <= 8\n")
+    assert {0, 1, 2} <= {len(args[0]) for args, _ in spec.examples(8)}
+    assert spec.bind([]) == {}
+
+
 def test_pairs_repeat_together() -> None:
     calls = spec_of("def f(*args: [Tensor[A], Scalar[B], ...]): where A == 1, B == 2").examples(8)
     assert {len(args) for args, _ in calls} == {0, 2, 4, 6}

@@ -58,3 +58,25 @@ def test_sizes_of_examples_satisfy_the_spec_by_another_evaluator(signature: Sign
         with contextlib.suppress(KeyError):  # a size of an omitted parameter
             assert accepts(signature, sizes)
         assert all(t.numel() <= 2**18 for t in args if isinstance(t, torch.Tensor))
+
+
+@settings(few, max_examples=20)
+@given(signatures(safe=True))
+def test_every_example_may_stand_for_what_is_static(signature: Signature) -> None:
+    spec = Spec(signature)
+    for args, kwargs in examples(spec, signature)[:2]:
+        for again in spec.examples(2, like=(args, kwargs), most=2**20):
+            spec.check(*again[0], **again[1])
+
+
+@settings(few, max_examples=20)
+@given(signatures(safe=True, cases=True))
+def test_every_alternative_gives_examples_or_says_why_not(signature: Signature) -> None:
+    spec = Spec(signature)
+    for position in range(len(signature.alternatives)):
+        try:
+            calls = spec.examples(2, case=position, most=2**18)
+        except sd.ShapeError as error:
+            assert error.code in FAULTS, str(error)
+        else:
+            assert len(calls) == 2
