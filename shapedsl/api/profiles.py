@@ -43,7 +43,7 @@ def describe(profile: Profile) -> list[str]:
         columns: dict[tuple[int, ...], tuple[list[str], dict[int, int]]] = {}
         for index, place in enumerate(structure_places(structure)):
             column = tuple(sizes[index] for sizes in table.sizes.counts)
-            columns.setdefault(column, ([], by_size(table.sizes.counts, index)))[0].append(str(place))
+            columns.setdefault(column, ([], by_size(table.sizes, index)))[0].append(str(place))
         lines += _table([(_places(names), counts) for names, counts in columns.values()], "    ")
     return lines
 
@@ -79,9 +79,11 @@ def _sizes(counts: Mapping[int, int]) -> tuple[str, str, str]:
     low, high = min(counts), max(counts)
     if low == high:
         return str(low), "always", ""
-    usual = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+    usual = sorted(((size, times) for size, times in counts.items() if times), key=lambda item: (-item[1], item[0]))[
+        :_MOST
+    ]
     shown = ", ".join(f"{size}: {times / total:.0%}" for size, times in usual)
-    return f"{low} to {high}", number(len(counts), "size"), shown
+    return f"{low} to {high}", number(sum(1 for times in counts.values() if times), "size"), shown
 
 
 def _places(names: list[str]) -> str:

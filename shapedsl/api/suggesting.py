@@ -255,6 +255,10 @@ def _finished(
     suggested = alternatives(signature, chosen, _dtypes(profile), kept)
     if not suggested and kept.replaced:  # nothing better is known
         suggested = [Line(row) for row in write_alternatives(kept.replaced)]
+    if suggested and kept.before and kept.before[-1].keyword == "bucket" and suggested[0].text.startswith("bucket"):
+        suggested.insert(0, Line("..."))  # keeps two joint choices apart
+    if suggested and kept.after and kept.after[0].keyword == "bucket" and suggested[-1].text.startswith("bucket"):
+        suggested.append(Line("..."))
     lines = [*new, *suggested]
     after = [Line(row) for row in write_alternatives(kept.after)]
     text, lines = _accepted(base, lines, after, _head(profile, said))
@@ -313,6 +317,10 @@ def _accepted(base: str, lines: list[Line], after: list[Line], head: Sequence[st
         text = _composed(base, [*lines, *after], head)
         report = Report()
         pipeline.check(Source("<suggestion>", text), report)
+    if report.errors and any(line.text.startswith(("bucket", "case")) for line in lines):
+        why = report.errors[0].message
+        shorter = [line for line in lines if line.text.startswith("hint")]
+        return _accepted(base, shorter, after, [*head, *comments([f"No cases and buckets: {why}."])])
     report.raise_errors()
     formatted = pipeline.format_text(Source("<suggestion>", text), Report())
     return formatted or text, lines

@@ -68,9 +68,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}
     "--otherwise",
     "rest",
     type=click.Choice(["eager", "dynamic"]),
-    default="eager",
-    show_default=True,
-    help="What becomes of all other sizes.",
+    help="What becomes of all other sizes; by default what the spec says, else eager.",
 )
 @const_option
 def command(
@@ -84,7 +82,7 @@ def command(
     over: str | None,
     worth: float,
     tail: float,
-    rest: str,
+    rest: str | None,
     consts: Mapping[str, int],
 ) -> None:
     """Infer a spec from observed calls, and choose cases and buckets for a budget of artifacts.
@@ -114,7 +112,8 @@ def command(
         raise click.UsageError("--write changes the file that --spec names.")
     sizes = tuple(filter(None, (part.strip() for part in (over or "").split(","))))
     choices: Choices = {"over": sizes, "worth": worth, "tail": tail, "compile_seconds": seconds}
-    choices["otherwise"] = "dynamic" if rest == "dynamic" else "eager"
+    if rest is not None:
+        choices["otherwise"] = "dynamic" if rest == "dynamic" else "eager"
     profile = _profile(files, name)
     try:
         if target is None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from math import gcd
 from typing import Final, TypeAlias
 
@@ -31,18 +31,18 @@ class Histogram:
 
     Attributes:
         counts: Row → how often it was seen; after joining, an unbiased estimate of that.
-        noted: Rows that were joined away and tell of bounds, residues or relations.
-        joined: How many calls are counted at another row than their own, at most.
+        moved: How many calls were moved to other rows, one that was moved twice counted twice.
     """
 
-    __slots__ = ("_most", "_random", "_span", "counts", "joined", "limit", "noted")
+    __slots__ = ("_extremes", "_most", "_noted", "_random", "_span", "counts", "limit", "moved")
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = max(1, limit)
         self._most = self.limit + self.limit // _SLACK
         self.counts: dict[Sizes, int] = {}
-        self.noted: list[Sizes] = []
-        self.joined = 0
+        self.moved = 0
+        self._noted: list[Sizes] = []
+        self._extremes: dict[tuple[int, bool], Sizes] = {}
         self._span: Span | None = None
         self._random = random.Random(0)  # repeatable
 
@@ -58,9 +58,8 @@ class Histogram:
         """Adds what ``other`` counted."""
         for sizes, times in other.counts.items():
             self.counts[sizes] = self.counts.get(sizes, 0) + times
-        for sizes in other.noted:
-            self._note(sizes)
-        self.joined += other.joined
+        self.note(other.noted)
+        self.moved += other.moved
         if len(self.counts) > self.limit:
             self.reduce()
 
@@ -73,6 +72,16 @@ class Histogram:
     def calls(self) -> int:
         """How many rows were counted, repetitions included; exact."""
         return sum(self.counts.values())
+
+    @property
+    def joined(self) -> int:
+        """How many calls are counted at another row than their own, at most."""
+        return min(self.moved, self.calls)
+
+    @property
+    def noted(self) -> list[Sizes]:
+        """Rows that were joined away, and tell of bounds, residues or relations; their number is bounded too."""
+        return list(dict.fromkeys((*self._noted, *self._extremes.values())))
 
     def rows(self) -> Iterator[Sizes]:
         """Yields rows that were seen: those with a count, and those that were noted. What is affine on them is so on all."""
@@ -97,7 +106,7 @@ class Histogram:
             many, _, second = heap[0]
             keeps_first = self._random.randrange(few + many) < few
             kept, gone = (first, second) if keeps_first else (second, first)
-            self.joined += many if keeps_first else few
+            self.moved += many if keeps_first else few
             self._note(gone)
             heapq.heapreplace(heap, (few + many, number, kept))
             number += 1
@@ -107,11 +116,17 @@ class Histogram:
         if self._span is None:
             self._span = Span(len(sizes))
         if self._span.add(sizes):
-            self.noted.append(sizes)
+            self._noted.append(sizes)
+        extremes = self._extremes
+        for index, size in enumerate(sizes):
+            for key in ((index, False), (index, True)):
+                known = extremes.get(key)
+                if known is None or (size > known[index] if key[1] else size < known[index]):
+                    extremes[key] = sizes
 
 
 class Span:
-    """What rows tell of their bounds, residues and affine relations, kept so that a row which tells nothing new is known.
+    """What rows tell of residues and affine relations, kept so that a row which tells nothing new is known.
 
     Independence is tested modulo a prime of 61 bits, which is as good as over the rationals for rows that nobody
     chose in order to deceive it.
@@ -119,22 +134,16 @@ class Span:
 
     def __init__(self, width: int) -> None:
         self._origin: Sizes | None = None
-        self._low: list[int] = []
-        self._high: list[int] = []
         self._steps = [0] * width
         self._basis: dict[int, list[int]] = {}  # pivot → a row of the reduced basis of differences
 
     def add(self, row: Sizes) -> bool:
         """Takes a row; returns whether it told anything."""
         if self._origin is None:
-            self._origin, self._low, self._high = row, list(row), list(row)
+            self._origin = row
             return True
         told = False
         for index, (size, first) in enumerate(zip(row, self._origin, strict=True)):
-            if size < self._low[index]:
-                self._low[index], told = size, True
-            elif size > self._high[index]:
-                self._high[index], told = size, True
             step = gcd(self._steps[index], size - first)
             if step != self._steps[index]:
                 self._steps[index], told = step, True
@@ -160,11 +169,11 @@ class Span:
         return True
 
 
-def by_size(counts: Mapping[Sizes, int], index: int) -> dict[int, int]:
-    """Returns how often each size stands at ``index``, ascending."""
+def by_size(histogram: Histogram, index: int) -> dict[int, int]:
+    """Returns how often each size stands at ``index``, ascending; 0 times one whose calls are counted elsewhere."""
     found: dict[int, int] = {}
-    for sizes, times in counts.items():
-        found[sizes[index]] = found.get(sizes[index], 0) + times
+    for sizes in histogram.rows():
+        found[sizes[index]] = found.get(sizes[index], 0) + histogram.counts.get(sizes, 0)
     return dict(sorted(found.items()))
 
 

@@ -42,6 +42,17 @@ class Kept:
         return None
 
     @property
+    def artifacts(self) -> int:
+        """How many artifacts the alternatives that stay take."""
+        total = 0
+        for each in (*self.before, *self.after):
+            combinations = int(each.mode is not Mode.EAGER)
+            for bucket in each.buckets:
+                combinations *= 1 if bucket.shared or bucket.members is None else len(bucket.members)
+            total += combinations
+        return total
+
+    @property
     def ends(self) -> bool:
         """Whether an ``otherwise`` stays."""
         return any(each.keyword == "otherwise" for each in self.after)

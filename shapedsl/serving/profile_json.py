@@ -53,7 +53,7 @@ def _table(structure: Structure, table: Table) -> str:
     rest = {
         "arguments": [[name, to_json(node)] for name, node in structure],
         "noted": [list(sizes) for sizes in table.sizes.noted],
-        "joined": table.sizes.joined,
+        "joined": table.sizes.moved,
         "outputs": [
             [list(sizes), None, []] if output is None else [list(sizes), to_json(output[0]), list(output[1])]
             for sizes, output in table.outputs.items()
@@ -125,7 +125,7 @@ def _read_profile(document: dict[str, Any]) -> Profile:
         if len(table.sizes.counts) > profile.limit * 2:
             raise ValueError("it has more sizes than its limit")
         table.sizes.note(_sizes(sizes, length) for sizes in each["noted"])
-        table.sizes.joined = _number(each["joined"])
+        table.sizes.moved = _number(each["joined"])
         for sizes, node, returned in each["outputs"]:
             output = None if node is None else from_json(node)
             row = _sizes(sizes, length)

@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..ir import Alternative, Mode
+from ..ir import Alternative
+from ..ir.taking import asked_by
 from ..ir.walk import holds
 from .joint_optimum import joint_choices
 from .keeping import Kept
@@ -91,7 +92,7 @@ class Plan:
         rest: What ``otherwise`` is: ``eager``, ``dynamic`` or ``backed``.
         compile_seconds: What one artifact costs.
         notes: What is to be known of it, one line each.
-        kept: How many artifacts the alternatives that stay take, one each.
+        kept: How many artifacts the alternatives that stay take.
         ends: Whether an ``otherwise`` stays, so that none is written.
     """
 
@@ -151,12 +152,12 @@ def plan(traffic: Traffic, options: Options, kept: Kept) -> Plan:
         options: How to choose.
         kept: The alternatives that the spec has; those that stay and come first take their calls first.
     """
-    every = [call for call in traffic.calls if call.times]
+    every = traffic.calls
     calls = [call for call in every if not any(_asks(each, call) for each in kept.before)]
     total = sum(call.times for call in every)
     most = MOST if options.k is None else options.k
     made = Plan([], None, total, 0, options.rest, options.compile_seconds)
-    made.kept = sum(1 for each in (*kept.before, *kept.after) if each.mode is not Mode.EAGER)
+    made.kept = kept.artifacts
     made.ends = kept.ends
     budget = most - made.kept - (made.rest != "eager" and not made.ends)
     over = options.over or tuple(name for name in kept.over if name in paddable(traffic)) or _widest(traffic, calls)
@@ -167,7 +168,11 @@ def plan(traffic: Traffic, options: Options, kept: Kept) -> Plan:
     if missing:
         made.notes.append(f"{missing[0]} is not a size of every call, so it is not padded")
         over = ()
-    if over and left and budget > 0:
+    if over and left and budget < 1:
+        made.notes.append(
+            f"no artifact is left for buckets: of {most}, {made.kept} are those of alternatives that stay"
+        )
+    elif over and left:
         made.members = _members(left, over, budget, total, options)
         _tell(made, left, over, options)
     made.eager = sum(call.times for call in left) - (0 if made.members is None else made.members.calls)
@@ -231,9 +236,9 @@ def _varying(calls: Sequence[Call]) -> list[str]:
 
 
 def _asks(each: Alternative, call: Call) -> bool:
-    """Whether an alternative asks for the sizes of a call; one with buckets of its own is taken to serve what it asks for."""
+    """Whether an alternative asks for the sizes of a call."""
     try:
-        return all(holds(c.predicate, call.sizes) for c in each.constraints)
+        return all(holds(condition.predicate, call.sizes) for condition in asked_by(each).conditions)
     except (KeyError, ZeroDivisionError, TypeError):
         return False
 

@@ -38,16 +38,13 @@ def declaration(size: Declared) -> Line:
         text += " in [0, inf]"
     if size.modulus > 1:
         text += f" multiple of {size.modulus}" + (f" plus {size.residue}" if size.residue else "")
-    return Line(f"{text} hint {size.hint}", seen(size.counts))
+    return Line(f"{text} hint {size.hint}", seen(size))
 
 
-def seen(counts: Mapping[int, int]) -> str:
+def seen(size: Declared) -> str:
     """Returns what was seen of a size in words: ``3 to 512: 201 sizes in 310 calls``."""
-    low, high = min(counts), max(counts)
-    calls = sum(counts.values())
-    if low == high:
-        return f"always {low} in {number(calls, 'call')}"
-    return f"{low} to {high}: {number(len(counts), 'size')} in {number(calls, 'call')}"
+    calls = sum(size.counts.values())
+    return f"{size.low} to {size.high}: {number(len(size.counts), 'size')} in {number(calls, 'call')}"
 
 
 def hints(signature: Signature, traffic: Traffic) -> list[Line]:

@@ -37,7 +37,7 @@ class Call:
 
     Attributes:
         sizes: By variable; elements of a variadic as ``batch[0]``.
-        times: How many calls.
+        times: How many calls; 0 where they are counted at other sizes, so that only these sizes are known.
         shapes: The shape of each tensor that the spec speaks of.
         dims: Of each of these tensors, the variable that stands bare on each axis, or None.
         row: Its structure and its sizes as they were read.
@@ -101,8 +101,8 @@ def observed_sizes(profile: Profile, signature: Signature, *, solve: Solve | Non
     reader = _Reader(signature, solve)
     traffic = Traffic(signature)
     for structure, table in profile.tables.items():
-        for sizes, times in table.sizes.counts.items():
-            reader.read(structure, sizes, times, traffic)
+        for sizes in table.sizes.rows():
+            reader.read(structure, sizes, table.sizes.counts.get(sizes, 0), traffic)
     return traffic
 
 

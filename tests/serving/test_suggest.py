@@ -220,7 +220,7 @@ def test_defs_of_any_layout_are_patched(saved: Path, tmp_path: Path, text: str) 
     spec = tmp_path / "net.shapes"
     spec.write_text(text)
     before = sd.load(spec)
-    done = run("suggest", saved, "-k", "3", "--spec", spec, "--write")
+    done = run("suggest", saved, "-k", "6", "--spec", spec, "--write")
     assert done.exit_code == 0, done.output
     after = sd.load(spec)
     assert list(after) == list(before)
@@ -229,10 +229,40 @@ def test_defs_of_any_layout_are_patched(saved: Path, tmp_path: Path, text: str) 
         assert new.signature.params == old.params
         assert frozenset(new.signature.constraints) == frozenset(old.constraints)
         if name.endswith("encode"):
-            assert [a.keyword for a in new.signature.alternatives] == ["bucket", "otherwise"]
+            stays = [a for a in old.alternatives if a.keyword != "otherwise"]  # a named case, buckets without pads
+            assert list(new.signature.alternatives[: len(stays)]) == stays
+            assert [a.keyword for a in new.signature.alternatives[len(stays) :]] == ["bucket", "otherwise"]
             assert new.signature.returns is not None
     for comment in ("# why", "# {", "# head", "# only a comment", "# behind", "# kept"):
         assert spec.read_text().count(comment) == text.count(comment)
+
+
+KEPT = """\
+const EOS = 2
+
+def encode(ids: int64[B, S], mask: bool[B, S]) -> Tensor[B, S, 768]:
+    case long: S > 500 backed  # of them there are few
+    bucket S in {64, 600} left pad (ids with EOS, mask with false) as masked
+    otherwise
+"""
+
+
+def test_what_somebody_has_thought_about_stays(saved: Path, tmp_path: Path) -> None:
+    spec = tmp_path / "net.shapes"
+    spec.write_text(KEPT)
+    assert run("suggest", saved, "-k", "4", "--spec", spec, "--write").exit_code == 0
+    case, bucket, rest = sd.load(spec)["encode"].signature.alternatives
+    old = sd.loads(KEPT)["encode"].signature.alternatives
+    assert case == old[0]
+    assert "# of them there are few" in spec.read_text()
+    assert "not checked" not in spec.read_text()
+    (made,) = bucket.buckets
+    assert (made.position, made.reason, made.pads) == ("left", "masked", old[1].buckets[0].pads)
+    assert made.members is not None
+    assert len(made.members) == 2  # of four artifacts, one is the case's, and one is what is left
+    assert max(made.members) <= 500
+    assert rest == old[2]
+    assert "otherwise  # no call so far; 4 artifacts" in spec.read_text()
 
 
 def test_budgets_in_time(saved: Path) -> None:

@@ -94,7 +94,8 @@ def with_clauses(
         own = next((row for row in body.splitlines() if row.strip() and not row.lstrip().startswith("#")), inside)
         inside = own[: len(own) - len(own.lstrip())]
         dots = _dots(text, place, inside)
-        removed += dots if replaced or not signature.alternatives else []
+        gone = {start for start, _ in removed}
+        removed += [(a, b) for a, b in dots if not signature.alternatives or _next_statement(text, b) in gone]
         removed = sorted(set(removed))
         insert = min((*(start for start, _ in removed), *stays), default=place.end)
         edits += [(a, b, "") for a, b in removed]
@@ -183,6 +184,16 @@ def _dots(text: str, place: _Def, inside: str) -> list[tuple[int, int]]:
             found.append((at, end))
         at = end
     return found
+
+
+def _next_statement(text: str, at: int) -> int:
+    """Returns where the next line begins that is neither blank nor a comment."""
+    while at < len(text):
+        row = text[at : _line_end(text, at)].strip()
+        if row and not row.startswith("#"):
+            return at
+        at = _next_line(text, at)
+    return at
 
 
 def _line_end(text: str, at: int) -> int:

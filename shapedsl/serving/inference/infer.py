@@ -41,12 +41,15 @@ class Declared:
     Attributes:
         name: Its name.
         counts: Size → calls, ascending.
+        low, high: The smallest and the largest that was seen, of calls that are counted elsewhere too.
         integer: Whether it stands in ints only, so that nothing keeps it from being negative.
         modulus, residue: 1 and 0 where it has none.
     """
 
     name: str
     counts: Mapping[int, int]
+    low: int
+    high: int
     integer: bool = False
     modulus: int = 1
     residue: int = 0
@@ -55,11 +58,6 @@ class Declared:
     def hint(self) -> int:
         """The size to optimize for."""
         return hint_of(self.counts)
-
-    @property
-    def low(self) -> int:
-        """The smallest that was seen."""
-        return min(self.counts)
 
 
 def hint_of(counts: Mapping[int, int]) -> int:
@@ -194,7 +192,7 @@ class _Inference:
                 counts[value] = counts.get(value, 0) + row.times
         integer = all(column.axis is None for column in columns)
         modulus, rest = residue(each.seen)
-        return Declared(each.name, dict(sorted(counts.items())), integer, modulus, rest)
+        return Declared(each.name, dict(sorted(counts.items())), min(each.seen), max(each.seen), integer, modulus, rest)
 
     def _set(self, each: Group, size: Dim) -> None:
         for index in each.members:
