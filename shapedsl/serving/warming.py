@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 USUAL = 8  # what sizes are, where no hint says otherwise and it fits
 MOST_TRIED = 8  # inputs that are drawn for an artifact, until one reaches it
+_HELP = "or warm with calls: `warm(examples=[(args, kwargs)])`"
 
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -119,9 +120,9 @@ def warm(
     """
     calls = [_call(example) for example in examples] if examples is not None else [None]
     told = _print if progress is True else progress or _silent
-    targets = [(call, wanted) for call in calls for wanted in _wanted(dispatcher.signature)]
+    targets = [(call, wanted) for call in calls for wanted in wanted_by(dispatcher.signature)]
     drawn = [
-        (each, *_inputs(dispatcher, each, call, seed)) for call, each in targets
+        (each, *inputs_for(dispatcher, each, call, seed)) for call, each in targets
     ]  # what is missing is said at once
     warming = Warming(len(drawn))
     run = as_now(lambda: _run(dispatcher, warming, drawn, told))
@@ -186,7 +187,7 @@ def _warm_one(dispatcher: Dispatcher, wanted: Wanted, calls: Sequence[Call]) -> 
     return None
 
 
-def _wanted(signature: Signature) -> Iterator[Wanted]:
+def wanted_by(signature: Signature) -> Iterator[Wanted]:
     """Yields every artifact of a spec."""
     if not signature.alternatives:
         yield Wanted(0, (), "all sizes")
@@ -196,7 +197,9 @@ def _wanted(signature: Signature) -> Iterator[Wanted]:
                 yield Wanted(position, combination, label(alternative, position, combination))
 
 
-def _inputs(dispatcher: Dispatcher, wanted: Wanted, call: Call | None, seed: int) -> tuple[list[Call], str]:
+def inputs_for(
+    dispatcher: Dispatcher, wanted: Wanted, call: Call | None, seed: int, help_: str = _HELP
+) -> tuple[list[Call], str]:
     """Returns inputs that should reach an artifact, and if there are none, why.
 
     Raises:
@@ -209,7 +212,7 @@ def _inputs(dispatcher: Dispatcher, wanted: Wanted, call: Call | None, seed: int
     drawn = draw(signature, MOST_TRIED, seed, given=given, report=report)
     missing = [each for each in report.errors if each.code == "missing-input"]
     if missing:
-        raise ShapeError([replace(each, helps=(*each.helps, _HELP)) for each in missing])
+        raise ShapeError([replace(each, helps=(*each.helps, help_)) for each in missing])
     if not drawn:
         return [], next((each.message for each in report), "it takes no sizes")
     made: list[Call] = []
@@ -219,13 +222,10 @@ def _inputs(dispatcher: Dispatcher, wanted: Wanted, call: Call | None, seed: int
             inputs = make(each.expanded, each.sizes, seed, like=given.like, device=device, params=signature.params)
         except ShapeError as error:
             if error.code == "missing-input":
-                raise ShapeError([replace(d, helps=(*d.helps, _HELP)) for d in error.diagnostics]) from None
+                raise ShapeError([replace(d, helps=(*d.helps, help_)) for d in error.diagnostics]) from None
             return made, str(error.diagnostics[0].message)
         made.append(inputs)
     return made, ""
-
-
-_HELP = "or warm with calls: `warm(examples=[(args, kwargs)])`"
 
 
 def _narrowed(signature: Signature, wanted: Wanted) -> Signature:
@@ -285,4 +285,4 @@ def _silent(done: int, total: int, what: str) -> None:
     del done, total, what
 
 
-__all__ = ["Progress", "Warming", "warm"]
+__all__ = ["Call", "Progress", "Wanted", "Warming", "inputs_for", "wanted_by", "warm"]
