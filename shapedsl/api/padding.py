@@ -74,6 +74,7 @@ def check_padding(
         ShapeError: ``unsafe-padding``: results differ, with the report as ``.report``; ``missing-input``: the spec has
             static parts, so it needs an example.
         TypeError: ``examples`` holds no calls.
+        ValueError: ``n`` or ``tolerance`` is negative.
     """
     found = as_spec(spec, fn)
     report = examined(fn, found.signature, examples, n=n, tolerance=tolerance, seed=seed, sizes=sizes, unpad=unpad)
@@ -128,15 +129,22 @@ def examined(
     from ..targets.entry.parameters import parameters_of
     from ..targets.trials import Bench
 
+    if tolerance is not None and not tolerance >= 0:
+        raise ValueError(f"tolerance= is a number, 0 or more, not {tolerance!r}")
+    if n is not None and n < 0:
+        raise ValueError(f"n= is a count, not {n!r}")
+    dispatched = getattr(fn, "dispatcher", None)
+    if dispatched is not None:  # what is behind it is checked
+        fn, unpad = dispatched.target, unpad or dispatched.unpad
     calls = _calls(examples)
     parameters = parameters_of(fn, signature)
     target = Target(fn, signature, parameters, Bench(fn), signature.name, unpad or {})
-    check = PaddingCheck(target, tensors, pipeline.solve, tolerance)
+    check = PaddingCheck(target, tensors, pipeline.solve, tolerance, sizes)
     padded = 0
     for args, kwargs in calls:
         padded += check.given(target.arguments(args, kwargs))
     if padded < len(calls):
-        check.note(f"{len(calls) - padded} of {len(calls)} examples are not padded")
+        check.remarks.note(f"{len(calls) - padded} of {len(calls)} examples are not padded")
     count = n if n is not None else 0 if calls else EXAMPLES
     if count:
         check.sample(count, seed, given_of(signature, sizes or {}, {}, calls[0] if calls else None))

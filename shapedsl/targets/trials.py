@@ -1,13 +1,11 @@
-"""Run a callable so that nothing of the run is left behind, and compare two runs.
+"""Run a callable so that nothing of the run is left behind.
 
 Every run gets clones of its arguments and the same random numbers; what it changes (a module's buffers
-and attributes) is noted and put back. Gradients are off.
+and attributes) is noted and put back.
 
-After, for a padded run cut back to the sizes of the plain one::
+Before and after, for a module that counts its calls::
 
-    return[0]             largest error 3e-7 of 96 numbers
-    return[1]             largest error 0.27 of 64 numbers
-    buffer norm.running_mean   largest error 0.11 of 8 numbers
+    counter.seen == 7      run: returns 3.5, leaves the buffer `seen` at 8      counter.seen == 7
 """
 
 from __future__ import annotations
@@ -15,52 +13,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import math
+import inspect
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CellType, FunctionType, ModuleType
+from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-
-from ..ir import Attribute, Item, Path
-
-# How far results may be apart that differ by rounding alone, relative to their size.
-TOLERANCES: Final[Mapping[torch.dtype, float]] = {
-    torch.float64: 1e-8,
-    torch.complex128: 1e-8,
-    torch.float32: 1e-4,
-    torch.complex64: 1e-4,
-    torch.float16: 1e-2,
-    torch.bfloat16: 5e-2,
-}
-_COARSE: Final = 0.25  # eight bits
-_FLOOR: Final = 1e-3  # numbers below it are compared as if they were that large: sums that cancel are noise
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How one output of two runs differs.
-
-    Attributes:
-        path: ``return[1]``, ``buffer norm.running_mean``, ``argument x``.
-        error: The largest error, relative to the size of what is compared; ``inf`` where they are no
-            numbers of one shape.
-        absolute: The same, absolute.
-        tolerance: What rounding may do, of its dtype.
-        count: How many numbers were compared.
-        what: Why it is ``inf``, in words; or empty.
-        finite: Whether the second run has no NaN or infinity that the first lacks.
-    """
-
-    path: str
-    error: float
-    absolute: float
-    tolerance: float
-    count: int
-    what: str = ""
-    finite: bool = True
 
 
 @dataclass(slots=True)
@@ -85,10 +46,15 @@ class Run:
 
 
 class Bench:
-    """Where one callable is run."""
+    """Where one callable is run.
+
+    Attributes:
+        grad: Whether autograd is on.
+    """
 
     def __init__(self, target: Callable[..., Any]) -> None:
         self.modules = dict(_modules(target))
+        self.grad = False
 
     def run(self, call: Callable[[Any], Any], arguments: Any) -> Run:
         """Returns what ``call`` did with clones of ``arguments``.
@@ -102,7 +68,7 @@ class Bench:
         done = Run(arguments=given)
         before = random.getstate()
         devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-        with torch.random.fork_rng(devices=devices), torch.no_grad():
+        with torch.random.fork_rng(devices=devices), torch.set_grad_enabled(self.grad):
             torch.manual_seed(0)
             random.seed(0)
             seeded = torch.get_rng_state()
@@ -176,198 +142,83 @@ def _equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:
 
 
 def _modules(target: Any) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yields the modules that ``target`` is, or is a method of, with their names."""
-    while isinstance(target, functools.partial):
-        target = target.func
-    for owner in (target, getattr(target, "__self__", None)):
-        if isinstance(owner, torch.nn.Module):
-            yield from owner.named_modules()
-            return
-    for cell in getattr(target, "__closure__", None) or ():
-        try:
-            held = cell.cell_contents
-        except ValueError:  # empty
-            continue
+    """Yields the modules that ``target`` is or can reach, with their names."""
+    met: set[int] = set()
+    for prefix, held in _held(target):
         if isinstance(held, torch.nn.Module):
-            yield from held.named_modules()
+            for name, module in held.named_modules():
+                if id(module) not in met:
+                    met.add(id(module))
+                    yield ".".join(part for part in (prefix, name) if part), module
 
 
-def cloned(value: Any) -> Any:
-    """Returns ``value`` with every tensor in it cloned, and every container copied. Tensors share nothing afterwards."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if isinstance(value, tuple):
-        items = [cloned(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items) if type(value) is tuple else value
-    if type(value) is list:
-        return [cloned(item) for item in value]
-    if type(value) is dict:
-        return {key: cloned(item) for key, item in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        made = copy.copy(value)
-        for each in dataclasses.fields(value):
-            object.__setattr__(made, each.name, cloned(getattr(value, each.name, None)))
-        return made
-    if not pytree.tree_is_leaf(value):
-        return pytree.tree_map(cloned, value)
-    if hasattr(value, "__dict__") and not isinstance(value, (type, torch.nn.Module)) and not callable(value):
-        made = copy.copy(value)
-        vars(made).update({key: cloned(item) for key, item in vars(value).items()})
-        return made
-    return value
+def _held(target: Any) -> Iterator[tuple[str, Any]]:
+    """Yields what ``target`` is and holds: a partial's arguments, a method's object, a function's variables."""
+    while isinstance(target, functools.partial):
+        yield from ((f"args[{at}]", value) for at, value in enumerate(target.args))
+        yield from target.keywords.items()
+        target = target.func
+    owner = getattr(target, "__self__", target)
+    yield "", owner
+    if not isinstance(owner, (torch.nn.Module, ModuleType)):
+        yield from vars(owner).items() if hasattr(owner, "__dict__") else ()
+    function = inspect.unwrap(getattr(target, "__func__", target))
+    if isinstance(function, FunctionType):
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if cell != CellType():  # an empty one has no contents to read
+                yield name, cell.cell_contents
+        yield from (
+            (name, function.__globals__[name]) for name in function.__code__.co_names if name in function.__globals__
+        )
+        yield from (function.__kwdefaults__ or {}).items()
 
 
-def range_of(value: Any) -> tuple[str, float, float]:
-    """Returns what a tensor holds: ``"float"``, ``"int"``, ``"bool"`` or ``"other"``, its least and its largest number.
+def cloned(value: Any, known: dict[int, tuple[Any, Any]] | None = None) -> Any:
+    """Returns ``value`` with every tensor in it cloned, and every container copied; what was one object stays one.
 
-    0 where there is no finite one.
-    """
-    if not isinstance(value, torch.Tensor) or value.is_complex() or value.layout != torch.strided:
-        return "other", 0.0, 0.0
-    if value.dtype is torch.bool:
-        return "bool", 0.0, 1.0
-    if value.dtype not in TOLERANCES and value.is_floating_point():
-        return "other", 0.0, 0.0
-    kind = "float" if value.is_floating_point() else "int"
-    numbers = value[torch.isfinite(value)]
-    return (kind, float(numbers.min()), float(numbers.max())) if numbers.numel() else (kind, 0.0, 0.0)
-
-
-def reveal(value: Any, axis: int) -> None:
-    """Makes the first and the last slot of a mask along ``axis`` say that there is something; other tensors stay."""
-    if not isinstance(value, torch.Tensor) or not value.numel():
-        return
-    if value.dtype is torch.bool or bool(((value == 0) | (value == 1)).all()):
-        value.select(axis, 0).fill_(1)
-        value.select(axis, -1).fill_(1)
-
-
-# ------------------------------------------------------------------------------------- comparing
-
-
-def differences(
-    reference: Run, other: Run, ignored: Collection[Path], *, arguments: bool = True
-) -> Iterator[Difference]:
-    """Yields how two runs differ, an output at a time; both returned.
+    Modules, functions and classes stay as they are. A leaf of autograd's graph stays one.
 
     Args:
-        reference: The run that is right.
-        other: The run that should agree.
-        ignored: Outputs that are not compared.
-        arguments: Whether what they left in their arguments is compared.
+        value: Anything.
+        known: By address, what was met, with its copy.
     """
-    yield from _compare(Path("return"), reference.result, other.result, frozenset(map(str, ignored)))
-    if arguments:
-        for name in reference.arguments:
-            for each in _compare(Path(name), reference.arguments[name], other.arguments[name], frozenset()):
-                yield replace(each, path=f"argument {each.path}")
-    for name in sorted({*reference.buffers, *other.buffers}):
-        if name in reference.buffers and name in other.buffers:
-            for each in _compare(Path(name), reference.buffers[name], other.buffers[name], frozenset()):
-                yield replace(each, path=f"buffer {each.path}")
-        else:
-            what = "changes in one run only"
-            yield Difference(f"buffer {name}", math.inf, math.inf, 0.0, 0, what)
+    known = {} if known is None else known
+    if id(value) not in known:
+        known[id(value)] = value, _cloned(value, known)
+    return known[id(value)][1]
 
 
-def uncompared(value: Any, path: Path | None = None) -> Iterator[str]:
-    """Yields the parts of a result that cannot be compared, with their kinds."""
-    path = Path("return") if path is None else path
-    children = _children(value)
-    if children is not None:
-        for step, child in children:
-            yield from uncompared(child, replace(path, steps=(*path.steps, step)))
-    elif not isinstance(value, (torch.Tensor, bool, int, float, complex, str, bytes, type(None))):
-        yield f"`{path}` ({type(value).__name__})"
-
-
-def _children(value: Any) -> Sequence[tuple[Item | Attribute, Any]] | None:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        names: Sequence[str] = getattr(value, "_fields")  # noqa: B009 - a tuple has none for a type checker
-        return [(Attribute(name), getattr(value, name)) for name in names]
-    if isinstance(value, (list, tuple)):
-        return [(Item(at), item) for at, item in enumerate(value)]
-    if isinstance(value, dict) and not dataclasses.is_dataclass(value):
-        return [(Item(key if isinstance(key, int) else str(key)), item) for key, item in value.items()]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [(Attribute(each.name), getattr(value, each.name, None)) for each in dataclasses.fields(value)]
-    if isinstance(value, (torch.Tensor, bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device)):
-        return None
+def _cloned(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if isinstance(value, tuple) and (type(value) is tuple or hasattr(value, "_fields")):
+        parts = [cloned(item, known) for item in value]
+        return tuple(parts) if type(value) is tuple else type(value)(*parts)
+    if type(value) is list:
+        items: list[Any] = []
+        known[id(value)] = value, items
+        items.extend(cloned(item, known) for item in value)
+        return items
+    if type(value) is dict:
+        entries: dict[Any, Any] = {}
+        known[id(value)] = value, entries
+        entries.update((key, cloned(item, known)) for key, item in value.items())
+        return entries
+    if isinstance(value, (type, torch.nn.Module)) or callable(value):
+        return value
     if not pytree.tree_is_leaf(value):
-        flat = pytree.tree_flatten_with_path(value)[0]
-        return [(Item(pytree.keystr(keys)), item) for keys, item in flat]
-    if hasattr(value, "__dict__") and not callable(value):
-        return [(Attribute(name), item) for name, item in vars(value).items()]
-    return None
+        return pytree.tree_map(lambda leaf: cloned(leaf, known), value)
+    if not hasattr(value, "__dict__") and not dataclasses.is_dataclass(value):
+        return value
+    made = copy.copy(value)
+    known[id(value)] = value, made
+    for name in _names(value):
+        object.__setattr__(made, name, cloned(getattr(value, name), known))
+    return made
 
 
-def _compare(path: Path, one: Any, other: Any, ignored: frozenset[str]) -> Iterator[Difference]:
-    if str(path) in ignored:
-        return
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        yield _tensors_differ(str(path), one, other)
-        return
-    first, second = _children(one), _children(other)
-    if first is not None and second is not None:
-        if [step for step, _ in first] != [step for step, _ in second]:
-            yield _apart(path, f"holds {len(first)} parts, and padded {len(second)}")
-            return
-        for (step, child), (_, its) in zip(first, second, strict=True):
-            yield from _compare(replace(path, steps=(*path.steps, step)), child, its, ignored)
-    elif isinstance(one, (bool, int, float, complex)) and type(one) is type(other):
-        yield _tensors_differ(str(path), torch.tensor(one), torch.tensor(other))
-    elif isinstance(one, (str, bytes, type(None))) and type(one) is type(other):
-        if one != other:
-            yield _apart(path, f"is {one!r:.40}, and padded {other!r:.40}")
-    elif type(one) is not type(other):
-        yield _apart(path, f"is {_kind(one)}, and padded {_kind(other)}")
+def _names(value: Any) -> list[str]:
+    return [*vars(value)] if hasattr(value, "__dict__") else [each.name for each in dataclasses.fields(value)]
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
-
-
-def _apart(path: Path, what: str) -> Difference:
-    return Difference(str(path), math.inf, math.inf, 0.0, 0, what)
-
-
-def _tensors_differ(path: str, one: torch.Tensor, other: torch.Tensor) -> Difference:
-    if one.shape != other.shape:
-        what = f"has shape {tuple(one.shape)}, and padded {tuple(other.shape)}"
-        return Difference(path, math.inf, math.inf, 0.0, 0, what)
-    if one.dtype != other.dtype:
-        return Difference(path, math.inf, math.inf, 0.0, 0, f"is {one.dtype}, and padded {other.dtype}")
-    if one.is_sparse or one.layout != torch.strided:
-        one, other = one.to_dense(), other.to_dense()
-    count = one.numel()
-    if not (one.is_floating_point() or one.is_complex()):
-        wrong = int((one != other).sum())
-        return Difference(path, wrong / count if wrong else 0.0, float(_gap(one, other)) if wrong else 0.0, 0.0, count)
-    tolerance = TOLERANCES.get(one.dtype, _COARSE)
-    if not count:
-        return Difference(path, 0.0, 0.0, tolerance, 0)
-    wide = torch.complex128 if one.is_complex() else torch.float64
-    a, b = one.to(wide), other.to(wide)
-    sound = torch.isfinite(a)
-    same = sound & torch.isfinite(b)
-    agreed = same | (a == b) | (torch.isnan(a) & torch.isnan(b))
-    finite = bool(agreed.all())
-    absolute = error = 0.0
-    if bool(same.any()):
-        size = a[same].abs()
-        usual = size[size > 0].median() if bool((size > 0).any()) else size.new_zeros(())
-        gaps = (a - b)[same].abs()
-        absolute = float(gaps.max())
-        error = float((gaps / torch.maximum(size, usual.clamp(min=_FLOOR))).max())
-    if not finite:
-        broken = bool(torch.isnan(b[~agreed]).any())
-        what = "becomes NaN" if broken else "becomes infinite" if bool(sound[~agreed].any()) else "becomes finite"
-        return Difference(path, math.inf, math.inf, tolerance, count, what, finite=bool((~sound[~agreed]).all()))
-    return Difference(path, error, absolute, tolerance, int(sound.sum()))
-
-
-def _gap(one: torch.Tensor, other: torch.Tensor) -> float:
-    return float((one.to(torch.float64) - other.to(torch.float64)).abs().max())
-
-
-__all__ = ["TOLERANCES", "Bench", "Difference", "Run", "cloned", "differences", "range_of", "reveal", "uncompared"]
+__all__ = ["Bench", "Run", "cloned"]

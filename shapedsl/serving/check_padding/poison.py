@@ -95,7 +95,23 @@ def doses(
 
 def _ranges(expanded: Expanded, leaf: Leaf, sizes: Mapping[str, int]) -> Iterator[tuple[int, int, Values]]:
     for values in values_at(expanded.signature, leaf):
-        yield evaluate(values.low, sizes), evaluate(values.high, sizes), values
+        try:
+            yield evaluate(values.low, sizes), evaluate(values.high, sizes), values
+        except (KeyError, ZeroDivisionError):  # in terms of what the arguments do not tell
+            continue
+
+
+def hides(leaf: Leaf, fill: object, expanded: Expanded, sizes: Mapping[str, int]) -> bool:
+    """Returns whether a tensor is known to be a mask in which ``fill`` hides a slot and 1 shows it."""
+    if fill not in (0, False):
+        return False
+    ranges = list(_ranges(expanded, leaf, sizes))
+    named = "mask" in str(leaf.path).lower()
+    return _is_bool(leaf) or (named and not ranges) or any((low, high) == (0, 1) for low, high, _ in ranges)
+
+
+def _is_bool(leaf: Leaf) -> bool:
+    return leaf.dtype is not None and leaf.dtype.name == "bool"
 
 
 def _dose(each: Grown, leaf: Leaf, real: Contents, ranges: Sequence[tuple[int, int, Values]]) -> Dose | None:
@@ -154,4 +170,4 @@ def poisoned(
     return replace(alternative, buckets=tuple(buckets))
 
 
-__all__ = ["LARGE", "Contents", "Dose", "doses", "poisoned"]
+__all__ = ["LARGE", "Contents", "Dose", "doses", "hides", "poisoned"]

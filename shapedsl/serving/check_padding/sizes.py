@@ -34,6 +34,7 @@ from ...targets.inputs import elements
 from ..joint import Joint, chooser
 
 MOST_ELEMENTS: Final = 2**24  # of all padded tensors of a call
+_USUAL: Final = 3  # a size that nothing is said about: not empty, and not one that broadcasts
 _EQ, _LE, _GE = (COMPARISONS[name] for name in ("==", "<=", ">="))
 
 
@@ -151,10 +152,12 @@ class Chooser:
                 assert point is not None  # it was accepted
                 found.setdefault(tuple(sorted(sizes.items())), point)
 
+        # a hint may be large, and small sizes tell as much
+        others = {v.name: _USUAL if v.hint is None else min(v.hint, 4 * _USUAL) for v in known.variables}
         for wish in _wishes([b for b in alternative.buckets if b.variable in self.bound]):
             if len(found) >= n:
                 break
-            take(1, wish.near, wish.given)
+            take(1, {**others, **wish.near}, wish.given)
         if len(found) < n:
             take(n, None, ())
         return list(found.values())[:n]

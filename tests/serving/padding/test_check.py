@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -402,3 +402,62 @@ def test_a_table_is_shown() -> None:
     assert lines[0].split() == ["alternative", "padded", "fill", "runs", "error", "relative", "in", "verdict"]
     assert lines[1].split() == ["bucket", "S", "S", "as", "is", "2", "0", "0", "return", "same"]
     assert bool(report) is report.passed is True
+
+
+# ------------------------------------------------------------------------------- what it is given
+
+
+NORM = nn.BatchNorm1d(4).train()
+
+
+def test_modules_that_a_function_reaches_are_put_back() -> None:
+    hidden = Counting()
+    by_global = spec("float32[B, 4]").replace("[B, S]) ->", "[B, 4]) ->").replace("1 <= S <= 16", "B >= 2")
+    by_global = by_global.replace("bucket S in {8, 16}", "bucket B in {4}")
+    unsafe(lambda x: NORM(x), by_global)  # noqa: PLW0108 - the global is what matters
+    assert torch.equal(NORM.running_mean, torch.zeros(4))
+    unsafe(lambda x: hidden(x), spec())  # noqa: PLW0108
+    assert hidden.seen.item() == 0
+
+
+def test_functions_may_take_derivatives() -> None:
+    def slope(x: Any) -> Any:
+        x = x.detach().requires_grad_()
+        (found,) = torch.autograd.grad((x**3).sum(), x)
+        return found
+
+    assert sd.check_padding(slope, spec(reason="as rows_independent")).passed
+
+
+def test_arguments_may_hold_each_other() -> None:
+    class Node:
+        def __init__(self) -> None:
+            self.x = torch.ones(2, 5)
+            self.parent = self
+
+    text = "def f(node: Node(x: float32[B, S])) -> float32[B, S]:\n    where 1 <= B <= 3, 1 <= S <= 8\n"
+    text += "    bucket S in {8} pad node.x with 0 as masked\n"
+    error = unsafe(lambda node: node.parent.x * 2, text, examples=[((Node(),), {})])  # which is not padded
+    assert "return-mismatch" in str(error)
+    assert sd.check_padding(lambda node: node.x * 2, text, [((Node(),), {})]).passed
+
+
+def test_what_is_dropped_may_have_a_name() -> None:
+    class Both(NamedTuple):
+        y: Any
+        total: Any
+
+    text = spec("(float32[B, S], float32[B])", fill="1") + "    drop return[1]\n"
+    assert sd.check_padding(lambda x: Both(x, x.sum(1)), text).passed
+
+
+def test_what_is_dispatched_is_checked_as_it_was() -> None:
+    run = sd.dispatch(lambda x: x.sum(1), spec("float32[B]", reason="as neutral"), backend="eager")
+    assert sd.check_padding(run, run.spec).passed
+    assert run.stats()["calls"] == 0
+
+
+@pytest.mark.parametrize("options", [{"tolerance": -1.0}, {"tolerance": float("nan")}, {"n": -1}])
+def test_senseless_options_are_refused(options: Any) -> None:
+    with pytest.raises(ValueError, match="="):
+        sd.check_padding(lambda x: x, spec(), **options)

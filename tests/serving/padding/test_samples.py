@@ -70,3 +70,20 @@ def test_edges_are_repeated_up_to_a_multiple_of_8() -> None:
         run, shapes = dispatched(module, "07_unet_div8.shapes:seg.UNet.forward")
         torch.testing.assert_close(run(x), expected)
     assert (2, 3, 16, 24) in shapes
+
+
+# What arguments do not tell, since it stands in `values` or in the result alone.
+SIZES = {"decode": {"VOCAB": 16}, "prefill": {"VOCAB": 16}, "bert": {"VOCAB": 16}, "bert, no types": {"VOCAB": 16}}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample_passes_the_padding_check(name: str) -> None:
+    sample = SAMPLES[name]
+    torch.manual_seed(0)
+    # of segments no spec says that the longest is as long as a made `max_seqlen`
+    made = 0 if name == "jagged" else 3
+    spec, sizes = f"{FOLDER}/{sample.file}", SIZES.get(name)
+    report = sd.check_padding(sample.make().eval(), spec, [(sample.call(), {})], n=made, sizes=sizes)
+    assert report.unsafe == []
+    assert report.passed
+    assert sum(trial.count for trial in report.trials) > 0
