@@ -16,7 +16,7 @@ from ..ir import Alternative, Mode, Signature
 from ..ir.expanded import Expanded
 from .cases import Numbered, combinations, label, numbered
 from .joint import chooser
-from .running import CALLS, Artifact, State
+from .running import Artifact, State
 
 if TYPE_CHECKING:
     from .dispatch import Dispatcher
@@ -110,7 +110,7 @@ def _state(structure: Structure, taken: Taken, artifact: Artifact | None) -> str
         said = "not made yet"
     else:
         name = artifact.spec.label
-        calls, graphs = artifact.cell[CALLS], artifact.graphs()
+        calls, graphs = artifact.calls, artifact.graphs()
         said = f"{calls:,} call{'' if calls == 1 else 's'}, {graphs} graph{'' if graphs == 1 else 's'}"
         if artifact.state is State.NEW:
             said = "not made yet"

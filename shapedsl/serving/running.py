@@ -5,7 +5,7 @@ What a call costs here is one addition and one tuple; every 32nd call is timed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from .structure import Structure
 
 MOST_SAID: Final = 300  # letters of a reason
-SAMPLED: Final = 31  # a call is timed if its number, and this, is 2: the second, and one of 32 later on
+SAMPLED: Final = 31  # a call is timed if no bit of its number is among these
+FIRST: Final = 30  # where counting begins, so that the second call is timed, and then every 32nd
 
-# What a generated function counts in: calls, sizes of the last one, seconds and number of timed calls, what to run.
+# What a generated function counts in: calls, from `FIRST` on; sizes of the last one, seconds and number of timed calls, what to run.
 CALLS, LAST, SECONDS, TIMED, RUN = range(5)
 
 
@@ -57,7 +58,7 @@ class Artifact:
         self.spec = spec
         self.key = key
         self.excluded = excluded
-        self.cell: list[Any] = [0, None, 0.0, 0, None]
+        self.cell = new_cell()
         self.state = State.NEW
         self.seconds = 0.0
         self.reason: str | None = None
@@ -193,10 +194,26 @@ class Artifact:
 
     # ------------------------------------------------------------------------------- telling
 
+    @property
+    def calls(self) -> int:
+        """How many calls it served."""
+        return calls_of(self.cell)
+
     def graphs(self) -> int:
         """Returns how many graphs it holds."""
         run = self.cell[RUN]
         return 0 if run is None else self.structure.dispatcher.backend.graphs(run)
+
+
+def new_cell(run: Callable[..., Any] | None = None) -> list[Any]:
+    """Returns a cell without calls; see `CALLS`."""
+    return [FIRST, None, 0.0, 0, run]
+
+
+def calls_of(cell: Sequence[Any]) -> int:
+    """Returns how many calls a cell counted."""
+    calls: int = cell[CALLS] - FIRST
+    return calls
 
 
 def _not_made(*values: Any) -> Any:
@@ -217,4 +234,4 @@ def headline(error: Exception) -> str:
     return f"{type(error).__name__}: {said}"[:MOST_SAID] if said else type(error).__name__
 
 
-__all__ = ["Artifact", "State", "headline"]
+__all__ = ["Artifact", "State", "calls_of", "headline", "new_cell"]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir import Alternative, Mode
 from .cases import label
-from .running import CALLS, LAST, SECONDS, TIMED, Artifact, State
+from .running import LAST, SECONDS, TIMED, Artifact, State, calls_of
 
 if TYPE_CHECKING:
     from .dispatch import Dispatcher
@@ -107,7 +107,7 @@ def _rows(structure: Structure) -> Iterator[dict[str, Any]]:
         elif not artifacts:
             yield _empty(alternative, at, structure.number)
         for artifact in artifacts:
-            calls = artifact.cell[CALLS]
+            calls = artifact.calls
             name = artifact.spec.label
             if artifact.excluded:
                 others = (label(structure.alternatives[each], each) for each in sorted(artifact.excluded))
@@ -128,7 +128,7 @@ def _rows(structure: Structure) -> Iterator[dict[str, Any]]:
 def _counted(structure: Structure, cell: Sequence[Any]) -> dict[str, Any]:
     last = {} if cell[LAST] is None else dict(zip(structure.names, cell[LAST], strict=True))
     mean = cell[SECONDS] / cell[TIMED] if cell[TIMED] else None
-    return {"calls": cell[CALLS], "mean_seconds": mean, "last": last}
+    return {"calls": calls_of(cell), "mean_seconds": mean, "last": last}
 
 
 def _empty(alternative: Alternative, position: int, structure: int) -> dict[str, Any]:

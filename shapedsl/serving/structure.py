@@ -6,7 +6,7 @@ After, for two cases (names shortened)::
         n = cell[0] = cell[0] + 1; cell[1] = B, S
         if run is None: return start((x, w))
         try:
-            if n & 31 != 2: return run(x, w)
+            if n & 31: return run(x, w)
             return timed(x, w)
         except Exception as error: return failed(error, (x, w))
     if B > 100:
@@ -34,7 +34,7 @@ from ..targets.entry.artifacts import presence
 from .cases import statics_of
 from .joint import Joint, chooser, pins
 from .padded_calls import PaddedCalls
-from .running import CALLS, LAST, RUN, SAMPLED, Artifact, State
+from .running import CALLS, LAST, RUN, SAMPLED, Artifact, State, new_cell
 
 if TYPE_CHECKING:
     from .dispatch import Dispatcher
@@ -266,7 +266,7 @@ class _Writer:
         alternative = structure.alternatives[position]
         values = structure.values
         if alternative.mode is Mode.EAGER:
-            cell = structure.eager_cells.setdefault(position, [0, None, 0.0, 0, structure.dispatcher.target])
+            cell = structure.eager_cells.setdefault(position, new_cell(structure.dispatcher.target))
             return [
                 *self._count(code.use(cell, f"cell_{position}")),
                 f"return {code.use(structure.dispatcher.target, 'target')}({self.arguments})",
@@ -337,7 +337,7 @@ class _Writer:
     def _run(self, run: str, number: str, timed: str) -> list[str]:
         return [
             "try:",
-            f"    if {number} & {SAMPLED} != 2: return {run}({self.arguments})",
+            f"    if {number} & {SAMPLED}: return {run}({self.arguments})",
             f"    return {timed}({self.arguments})",
         ]
 

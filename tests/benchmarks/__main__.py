@@ -7,7 +7,18 @@ import sys
 
 from .measure import Row
 
-ALL = ("start", "tree", "stages", "deciding", "checking", "lowering", "annotating", "stubs", "converting")
+ALL = (
+    "start",
+    "tree",
+    "stages",
+    "deciding",
+    "checking",
+    "lowering",
+    "annotating",
+    "stubs",
+    "converting",
+    "dispatching",
+)
 
 
 def line(row: Row) -> str:
