@@ -37,6 +37,9 @@ class Observer:
         self._path = path
         self.read, self.returned, self.raised = recorder.read, recorder.returned, recorder.raised
 
+    def __reduce__(self) -> tuple[type[Observer], tuple[Any, ...]]:
+        return Observer, (self._recorder, self._path)
+
     @property
     def profile(self) -> Profile:
         """A copy of what this process has seen so far."""
@@ -93,6 +96,10 @@ class Observed:
     def profile(self) -> Profile:
         """A copy of what this process has seen so far."""
         return self._observer.profile
+
+    def __reduce__(self) -> str:
+        """Copied and pickled as functions are: by name."""
+        return str(getattr(self._call, "__qualname__", ""))
 
     def __repr__(self) -> str:
         return f"<observed {getattr(self._call, '__qualname__', self._call)}>"

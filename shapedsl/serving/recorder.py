@@ -64,10 +64,10 @@ class Recorder:
         empty: Profile,
         parameters: inspect.Signature | None,
         is_tensor: Callable[[object], bool | None],
-        *,
         outputs: bool = True,
         receiver: str | None = None,
     ) -> None:
+        self._made = empty.empty(), parameters, is_tensor, outputs, receiver
         self._parameters = parameters
         self._reader = Reader(is_tensor)
         self._outputs = outputs
@@ -144,6 +144,10 @@ class Recorder:
         if len(self._ways) < _MOST_WAYS:
             self._ways[raw] = way
         return way
+
+    def __reduce__(self) -> tuple[type[Recorder], tuple[Any, ...]]:
+        """A copy in another process counts its own calls."""
+        return Recorder, self._made
 
     @property
     def profile(self) -> Profile:

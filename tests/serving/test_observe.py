@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import pickle
 import threading
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -149,6 +150,22 @@ def test_modules() -> None:
     assert counted(seen.profile) == {(3, 4): 1, (5, 4): 1}
     assert seen.profile.name == "torch.nn.modules.linear.Linear.forward"
     assert "def torch.nn.modules.linear.Linear.forward(input: Tensor[B, _]" in str(seen.suggest())
+
+
+@sd.observe
+def identity(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
+def test_copies_and_pickles_are_those_of_functions() -> None:
+    assert pickle.loads(pickle.dumps(identity)) is identity
+    assert copy.deepcopy(identity) is copy.copy(identity) is identity
+    module = sd.observe(torch.nn.Linear(2, 2))
+    module(torch.ones(1, 2))
+    twin = pickle.loads(pickle.dumps(module))
+    assert torch.equal(twin(torch.ones(3, 2)), module(torch.ones(3, 2)))
+    assert twin.profile.calls == 1
+    assert module.profile.calls == 2
 
 
 def test_coroutines() -> None:

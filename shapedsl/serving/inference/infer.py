@@ -192,6 +192,11 @@ class _Inference:
                 counts[value] = counts.get(value, 0) + row.times
         integer = all(column.axis is None for column in columns)
         modulus, rest = residue(each.seen)
+        if integer and min(each.seen) < 0:
+            self.notes.append(
+                f"the int {each.name} went down to {min(each.seen)}; torch takes none without a lower bound, so declare"
+                f" `int {each.name} in [{min(each.seen)}, inf]` if that is one"
+            )
         return Declared(each.name, dict(sorted(counts.items())), min(each.seen), max(each.seen), integer, modulus, rest)
 
     def _set(self, each: Group, size: Dim) -> None:
