@@ -25,14 +25,16 @@ from typing import Final
 
 from ..ir import And, Apply, Compare, Const, Not, Or, Predicate, Size, Var
 from ..ir.structure import INT64_MAX, INT64_MIN
-from ..ir.walk import evaluate, free_vars, nodes, substitute, substitute_size
+from ..ir.walk import evaluate, free_vars, holds, nodes, substitute, substitute_size
 from .code import Code
 from .linear import linear
 
 REACH: Final = 2048  # how far one variable is moved where its constraints do not say where they end
 WORK: Final = 6000  # candidates of several variables at once, and of one
+MOST_TERMS: Final = 200_000  # tests and sizes that all candidates of a group may have together
 MOST_TOGETHER: Final = 4
 MOST_ENDS: Final = 256
+MOST_ASKED: Final = 64  # values of a variable that its sizes ask for
 MOST_NODES: Final = 1000  # that putting one definition in place may add
 
 
@@ -74,7 +76,10 @@ def around(wanted: Sequence[Wanted], predicates: Sequence[Predicate], read: Mapp
     _agree(base, wanted)
     proved = True
     for part in _parts(list(names), wanted, predicates):
-        found = _Part(part, wanted, predicates, base).run()
+        if _fits(*part, base):
+            proved = proved and _is_separable(part[1])
+            continue
+        found = _Part(*part, base).run()
         if found is None:
             return None
         base.update(found.sizes)
@@ -118,12 +123,23 @@ def _defined_by(predicate: Predicate) -> Iterator[tuple[str, Size]]:
 
 def _agree(base: dict[str, int], wanted: Sequence[Wanted]) -> None:
     """Gives each variable the value at which the sizes that it is in change least, the other variables kept."""
+    used = _uses(wanted)
     for _ in range(2):
         for name in base:
-            mine = [each for each in wanted if name in set(free_vars(each.size))]
+            mine = used.get(name, [])
             values = dict.fromkeys([base[name], *(value for each in mine for value in _asked(name, each, base))])
-            changes = {value: _change(mine, {**base, name: value}) for value in values}
-            base[name] = min(values, key=changes.__getitem__)
+            if len(values) > 1:
+                changes = {value: _change(mine, {**base, name: value}) for value in list(values)[:MOST_ASKED]}
+                base[name] = min(changes, key=changes.__getitem__)
+
+
+def _uses(wanted: Sequence[Wanted]) -> dict[str, list[Wanted]]:
+    """Returns for each variable the sizes that it is in."""
+    used: dict[str, list[Wanted]] = {}
+    for each in wanted:
+        for name in dict.fromkeys(free_vars(each.size)):
+            used.setdefault(name, []).append(each)
+    return used
 
 
 def _asked(name: str, wanted: Wanted, base: Mapping[str, int]) -> Iterator[int]:
@@ -148,21 +164,32 @@ def _change(wanted: Sequence[Wanted], sizes: Mapping[str, int]) -> int:
         return INT64_MAX
 
 
-def _parts(names: list[str], wanted: Sequence[Wanted], predicates: Sequence[Predicate]) -> Iterator[list[str]]:
-    """Yields the variables in groups that nothing ties together."""
-    ties = [set(free_vars(each.size)) for each in wanted] + [set(free_vars(each)) for each in predicates]
-    left: list[str] = list(names)
-    while left:
-        part = {left[0]}
-        grown = True
-        while grown:
-            more = [tie for tie in ties if not tie.isdisjoint(part) and not tie <= part]
-            grown = bool(more)
-            part = part.union(*more)
-        yield [name for name in names if name in part]
-        left = [name for name in left if name not in part]
-    if any(not tie for tie in ties):
-        yield []  # what depends on no variable
+def _parts(
+    names: Sequence[str], wanted: Sequence[Wanted], predicates: Sequence[Predicate]
+) -> Iterator[tuple[list[str], list[Wanted], list[Predicate]]]:
+    """Yields the variables in groups that nothing ties together, each with what is about it."""
+    leader = {name: name for name in names}
+
+    def first(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    tied = [(list(dict.fromkeys(free_vars(each.size))), each) for each in wanted]
+    bound = [(list(dict.fromkeys(free_vars(each))), each) for each in predicates]
+    for together in [used for used, _ in tied] + [used for used, _ in bound]:
+        for name in together[1:]:
+            leader[first(name)] = first(together[0])
+    groups: dict[str, tuple[list[str], list[Wanted], list[Predicate]]] = {}
+    for name in names:
+        groups.setdefault(first(name), ([], [], []))[0].append(name)
+    nobody = ""  # what depends on no variable
+    for used, each in tied:
+        groups.setdefault(first(used[0]) if used else nobody, ([], [], []))[1].append(each)
+    for used, predicate in bound:
+        groups.setdefault(first(used[0]) if used else nobody, ([], [], []))[2].append(predicate)
+    yield from groups.values()
 
 
 class _Part:
@@ -171,19 +198,18 @@ class _Part:
     def __init__(
         self, names: list[str], wanted: Sequence[Wanted], predicates: Sequence[Predicate], base: Mapping[str, int]
     ) -> None:
-        group = set(names)
-
-        def inside(node: Size | Predicate) -> bool:
-            used = set(free_vars(node))
-            return used <= group and bool(used) == bool(group)
-
         self.names = names
-        self.wanted = [each for each in wanted if inside(each.size)]
-        self.predicates = [each for each in predicates if inside(each)]
+        self.wanted = wanted
+        self.predicates = predicates
         self.base = [base[name] for name in names]
-        self.price = self._price()
-        self.tried = 0
+        self._exact_price = self._price()
+        self.left = MOST_TERMS // (len(wanted) + len(predicates) + 1)
         self.least = _change(self.wanted, dict(zip(names, self.base, strict=True)))
+
+    def price(self, *values: int) -> int | None:
+        """Returns the total change to ``values``, or None where they are refused, or the work is done."""
+        self.left -= 1
+        return None if self.left < 0 else self._exact_price(*values)
 
     def run(self) -> Found | None:
         """Returns the accepted values of the group that were found."""
@@ -195,13 +221,14 @@ class _Part:
         if best is not None and limit is not None and len(self.names) == 1:
             return self._found(best, limit, complete=alone)
         closer, complete = self._shells(limit)
+        self.left = max(self.left, WORK)
         best = closer or best or self._repaired()
         cost = None if best is None else self.price(*best)
         return None if best is None or cost is None else self._found(best, cost, complete=complete)
 
     def _found(self, values: Sequence[int], cost: int, *, complete: bool) -> Found:
         """Returns ``values``, or what is better beside them; ``complete``: all was tried that may cost less if it is `_steep`."""
-        if self._is_separable():  # then nothing costs less than the start
+        if _is_separable(self.wanted):  # then nothing costs less than the start
             proved = cost == self.least or (self._is_steep() and (complete or cost == self.least + 1))
         else:
             proved = cost <= 1
@@ -242,19 +269,12 @@ class _Part:
         ]
         return code.function(f"{code.prefix}f({', '.join(known.values())})", lines, "price")
 
-    def _is_separable(self) -> bool:
-        """Whether each size depends on one variable at most, linearly: then the start costs the least of all values."""
-        for each in self.wanted:
-            names = set(free_vars(each.size))
-            if len(names) > 1 or any(not linear(each.size, name) for name in names):
-                return False
-        return True
-
     def _is_steep(self) -> bool:
         """Whether each step of a variable away from the start costs at least 1, if what each costs is apart."""
         start = dict(zip(self.names, self.base, strict=True))
+        used = _uses(self.wanted)
         return all(
-            _change(self.wanted, {**start, name: start[name] + step}) > self.least
+            _change(used.get(name, ()), {**start, name: start[name] + step}) > _change(used.get(name, ()), start)
             for name in self.names
             for step in (1, -1)
         )
@@ -266,6 +286,8 @@ class _Part:
         best: tuple[int, list[int]] | None = None
         complete = True
         for at in range(len(self.names)):
+            if self.left < 0:
+                return (None if best is None else best[1]), False
             found, all_tried = self._nearest_values(at, self.base, self.predicates, self.price)
             complete = complete and all_tried
             for value in found:
@@ -313,6 +335,8 @@ class _Part:
                 if fits(*start[:at], candidate, *start[at + 1 :]) is not None:
                     found.append(candidate)
                     break
+                if self.left < 0:
+                    return found, False
         return sorted(found, key=lambda v: (abs(v - value), v)), exact
 
     # several
@@ -323,7 +347,7 @@ class _Part:
         count, radius, left = len(self.names), 1, WORK
         while limit is None or radius < limit - self.least:
             left -= 2 * (2 * radius + 1) ** (count - 1)
-            if not 1 <= count <= MOST_TOGETHER or left < 0:
+            if not 1 <= count <= MOST_TOGETHER or left < 0 or self.left < 0:
                 return best, False
             for steps in product(range(-radius, radius + 1), repeat=count - 1):
                 last = radius - sum(map(abs, steps))
@@ -344,7 +368,8 @@ class _Part:
             alone = [each for each in self.predicates if set(free_vars(each)) == {name}]
             if not alone:
                 continue
-            part = _Part([name], self.wanted, alone, dict(zip(self.names, values, strict=True)))
+            mine = [each for each in self.wanted if set(free_vars(each.size)) == {name}]
+            part = _Part([name], mine, alone, {name: values[at]})
             if part.price(values[at]) is None:
                 found = part._nearest_values(0, [values[at]], alone, part.price)[0]
                 values[at] = found[0] if found else values[at]
@@ -354,6 +379,26 @@ class _Part:
             for value in self._nearest_values(at, values, self.predicates, self.price)[0]:
                 return [*values[:at], value, *values[at + 1 :]]
         return None
+
+
+def _is_separable(wanted: Sequence[Wanted]) -> bool:
+    """Whether each size depends on one variable at most, linearly: then the start costs the least of all values."""
+    for each in wanted:
+        names = set(free_vars(each.size))
+        if len(names) > 1 or any(not linear(each.size, name) for name in names):
+            return False
+    return True
+
+
+def _fits(
+    names: Sequence[str], wanted: Sequence[Wanted], predicates: Sequence[Predicate], sizes: Mapping[str, int]
+) -> bool:
+    """Returns whether a group is accepted as it is, at no change."""
+    del names
+    try:
+        return all(evaluate(w.size, sizes) == w.actual for w in wanted) and all(holds(p, sizes) for p in predicates)
+    except ArithmeticError:
+        return False
 
 
 def _value(size: Size, sizes: Mapping[str, int]) -> int | None:

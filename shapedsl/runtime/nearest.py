@@ -27,7 +27,8 @@ from .around import Found, Wanted, around
 # Sizes near those given that satisfy the constraints of a signature, or None: `normalize` is it.
 Seek: TypeAlias = Callable[[Signature, Mapping[str, int]], "Mapping[str, int] | None"]
 
-MOST_SHOWN: Final = 4
+MOST_SHOWN: Final = 4  # places
+MOST_NAMED: Final = 8  # variables
 _UNDEFINED: Final = (ArithmeticError, KeyError)
 
 
@@ -110,24 +111,29 @@ def _told(slots: Sequence[_Slot], read: Mapping[str, int], sizes: Mapping[str, i
     if all(isinstance(slot.size, Const) for slot, _ in changed):
         return None  # the headline says it
     names = dict.fromkeys(name for slot, _ in changed for name in free_vars(slot.size) if name[0] != "?")
-    text = ", ".join(f"{name} = {sizes[name]}" for name in names)
+    shown = list(names)[:MOST_NAMED]
+    text = ", ".join(f"{name} = {sizes[name]}" for name in shown) + _more(len(names) - len(shown))
     if not _is_plain(slots, [slot for slot, _ in changed], read, sizes):
         made = ", ".join(f"`{slot.place}` {value}" for slot, value in changed[:MOST_SHOWN])
-        more = len(changed) - MOST_SHOWN
-        text += (": " if text else "") + f"make {made}" + (f", and {more} more" if more > 0 else "")
-    head = "the nearest accepted" if proved else "accepted nearby"
+        text += (": " if text else "") + f"make {made}" + _more(len(changed) - MOST_SHOWN)
+    head = "the nearest accepted" if proved else "accepted, for example"
     return Near(dict(sizes), tuple((slot.place, value) for slot, value in changed), proved, f"{head}: {text}")
+
+
+def _more(count: int) -> str:
+    return f", and {count} more" if count > 0 else ""
 
 
 def _is_plain(
     slots: Sequence[_Slot], changed: Sequence[_Slot], read: Mapping[str, int], sizes: Mapping[str, int]
 ) -> bool:
     """Returns whether the new values of variables say it all: those change, wherever they stand."""
+    changes: set[str] = set()
     for slot in changed:
         match slot.size:
             case Var(name=name) if name[0] != "?" and read.get(name, sizes[name]) != sizes[name]:
-                if any(other.size == slot.size and other not in changed for other in slots):
-                    return False
+                changes.add(name)
             case _:
                 return False
-    return True
+    stand = sum(isinstance(slot.size, Var) and slot.size.name in changes for slot in slots)
+    return stand == len(changed)  # so none of them stays as it is

@@ -77,7 +77,7 @@ def test_the_nearest(text: str, args: tuple[object, ...], expected: str) -> None
     ],
 )  # fmt: skip
 def test_what_may_not_be_the_nearest_is_called_so(text: str, args: tuple[object, ...], expected: str) -> None:
-    assert helps(text, *args) == (f"accepted nearby: {expected}",)
+    assert helps(text, *args) == (f"accepted, for example: {expected}",)
 
 
 def test_nothing_is_said_where_nothing_is_found_or_the_headline_says_it() -> None:
@@ -145,3 +145,19 @@ def found_for(made: Signature, predicates: list[Predicate], values: dict[str, in
     expanded = expand(made, arguments, is_tensor=TENSORS.is_tensor, report=Report())
     assert expanded is not None
     return nearest(expanded, [(values["A"], values["B"])], predicates, values)
+
+
+def test_many_variables_are_counted() -> None:
+    params = ", ".join(f"x{at}: Tensor[B{at}]" for at in range(10))
+    where = ", ".join(f"B{at} <= 64" for at in range(10))
+    (told,) = helps(f"def f({params}):\n    where {where}", *[T(70)] * 10)
+    assert told == f"the nearest accepted: {', '.join(f'B{at} = 64' for at in range(8))}, and 2 more"
+
+
+def test_long_lists_and_ranks_take_no_time_to_speak_of() -> None:
+    assert helps("def f(xs: [Tensor[B, ?], ...]):\n    where B % 2 == 0", [T(5, at) for at in range(300)]) == (
+        "the nearest accepted: B = 4",
+    )
+    assert helps("def f(x: Tensor[*b]):\n    where prod(*b) == 7", T(*[1] * 39, 3)) == (
+        "accepted, for example: b[39] = 7",
+    )
