@@ -99,4 +99,4 @@ def test_completion_scripts(name: str) -> None:
 
 def test_completions() -> None:
     done = process(COMP_WORDS="shapedsl che", COMP_CWORD="1", _SHAPEDSL_COMPLETE="bash_complete")
-    assert done.stdout.decode().split() == ["plain,check"]
+    assert done.stdout.decode().split() == ["plain,check", "plain,check-padding"]
