@@ -23,10 +23,11 @@ from itertools import product
 from math import lcm
 from typing import Final
 
-from ..ir import And, Apply, Compare, Const, Not, Or, Predicate, Size, Var
+from ..ir import Compare, Const, Predicate, Size, Var
 from ..ir.structure import INT64_MAX, INT64_MIN
 from ..ir.walk import evaluate, free_vars, holds, nodes, substitute, substitute_size
 from .code import Code
+from .ends import shape_of, value_of
 from .linear import linear
 
 REACH: Final = 2048  # how far one variable is moved where its constraints do not say where they end
@@ -76,7 +77,7 @@ def around(wanted: Sequence[Wanted], predicates: Sequence[Predicate], read: Mapp
     _agree(base, wanted)
     proved = True
     for part in _parts(list(names), wanted, predicates):
-        if _fits(*part, base):
+        if _fits(*part[1:], base):
             proved = proved and _is_separable(part[1])
             continue
         found = _Part(*part, base).run()
@@ -309,7 +310,7 @@ class _Part:
         period, exact = 1, True
         ends: set[int] = set()
         for predicate in predicates:
-            shape = _shape_of(predicate, name, dict(zip(self.names, start, strict=True)))
+            shape = shape_of(predicate, name, dict(zip(self.names, start, strict=True)))
             exact = exact and shape is not None
             if shape is not None:
                 period = lcm(period, shape[0])
@@ -318,7 +319,7 @@ class _Part:
             coefficient = linear(each.size, name)
             exact = exact and coefficient is not None
             if coefficient and not each.scalar:
-                rest = _value(substitute_size(each.size, {name: Const(0)}), dict(zip(self.names, start, strict=True)))
+                rest = value_of(substitute_size(each.size, {name: Const(0)}), dict(zip(self.names, start, strict=True)))
                 ends.update([] if rest is None else [-rest // coefficient])
         exact = exact and period <= REACH and len(ends) <= MOST_ENDS
         reach = period + 1 if exact else REACH
@@ -390,63 +391,9 @@ def _is_separable(wanted: Sequence[Wanted]) -> bool:
     return True
 
 
-def _fits(
-    names: Sequence[str], wanted: Sequence[Wanted], predicates: Sequence[Predicate], sizes: Mapping[str, int]
-) -> bool:
+def _fits(wanted: Sequence[Wanted], predicates: Sequence[Predicate], sizes: Mapping[str, int]) -> bool:
     """Returns whether a group is accepted as it is, at no change."""
-    del names
     try:
         return all(evaluate(w.size, sizes) == w.actual for w in wanted) and all(holds(p, sizes) for p in predicates)
     except ArithmeticError:
         return False
-
-
-def _value(size: Size, sizes: Mapping[str, int]) -> int | None:
-    try:
-        return evaluate(size, sizes)
-    except (ArithmeticError, KeyError):
-        return None
-
-
-def _shape_of(predicate: Predicate, name: str, sizes: Mapping[str, int]) -> tuple[int, list[int]] | None:
-    """Returns how a predicate depends on one variable, the others kept: the period of its remainders, and where it ends.
-
-    Between two ends it repeats with the period. None where it may do anything.
-    """
-    match predicate:
-        case And(args=args) | Or(args=args):
-            parts = [_shape_of(arg, name, sizes) for arg in args]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts):
-                return None
-            return lcm(*(period for period, _ in known)), [end for _, ends in known for end in ends]
-        case Not(arg=arg):
-            return _shape_of(arg, name, sizes)
-        case Compare(left=left, right=right):
-            if name not in set(free_vars(predicate)):
-                return 1, []
-            slopes = linear(left, name), linear(right, name)
-            if slopes[0] is not None and slopes[1] is not None:
-                slope = slopes[0] - slopes[1]
-                at_zero = {**sizes, name: 0}
-                start, end = _value(left, at_zero), _value(right, at_zero)
-                if slope == 0:
-                    return 1, []
-                return None if start is None or end is None else (1, [(end - start) // slope])
-            periods = [_period(side, name, sizes) for side in (left, right)]
-            return None if None in periods else (lcm(*(period or 1 for period in periods)), [])
-
-
-def _period(size: Size, name: str, sizes: Mapping[str, int]) -> int | None:
-    """Returns after how many steps of a variable a size has the same values again, if it has."""
-    if name not in set(free_vars(size)):
-        return 1
-    match size:
-        case Apply(op=op, args=(left, right)) if op.name == "%" and linear(left, name) is not None:
-            modulus = None if name in set(free_vars(right)) else _value(right, sizes)
-            return abs(modulus) if modulus else None
-        case Apply(args=args):
-            periods = [_period(arg, name, sizes) for arg in args]
-            return None if None in periods else lcm(*(period or 1 for period in periods))
-        case _:
-            return None
