@@ -162,7 +162,7 @@ def given_of(
     if like is not None:
         args, kwargs = like
         example = pipeline.bind_arguments(signature, tuple(args), dict(kwargs))
-    return Given(found, values, example, is_tensor)
+    return Given(found, values, example, is_tensor, pipeline.solve)
 
 
 def _size(value: Any) -> int | tuple[int, ...] | None:

@@ -31,6 +31,7 @@ from ..normalize.decide import find_sizes
 from ..normalize.sampling import LARGEST, Nothing, chosen, point, points
 from ..runtime.example import Choice, Known, Missing, Uniform, choices, is_hole, skeleton
 from ..runtime.explain import value_at
+from ..runtime.solve import Solve, solved
 from ..runtime.valid import possible_values
 from ..targets.inputs import elements
 from .unmet import Asked, tell_missing, tell_unknown, tell_unmet, tell_unread
@@ -53,12 +54,15 @@ class Given:
         values: Parameter → what is passed as it is.
         like: Parameter → an example of it: its structure and what is static in it are taken.
         is_tensor: Whether a value is a tensor.
+        solve: Computes sizes that cannot be read off; without it, structures at which a check would need it are made
+            like any other. (With it, those that no check can judge are left out.)
     """
 
     sizes: GivenSizes = field(default_factory=dict[str, "int | Sequence[int]"])
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
     like: Mapping[str, Any] = field(default_factory=dict[str, Any])
     is_tensor: Callable[[object], bool] = lambda value: hasattr(value, "shape")
+    solve: Solve | None = None
 
     @property
     def anchors(self) -> dict[str, Any]:
@@ -234,7 +238,7 @@ def at_choice(
     expanded = expand(
         signature, arguments, is_tensor=lambda value: is_hole(value) or given.is_tensor(value), report=report
     )
-    if expanded is None:
+    if expanded is None or (given.solve is not None and solved(expanded, report, given.solve) is None):
         return None
     pins = {name: size for name, size in known.consts.items() if size is not None}
     bound = {variable.name for variable in expanded.signature.variables} | pins.keys()

@@ -21,6 +21,7 @@ import dataclasses
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Final, cast
 
 from ..diagnostics import Report
@@ -45,9 +46,11 @@ from ..ir import (
     Type,
 )
 from ..ir.expanded import Expanded, Leaf
+from ..ir.structure import INT64_MAX
 from ..ir.walk import evaluate, free_vars
 from ..runtime.example import positional
 from ..runtime.valid import values_at
+from .data import filled
 from .tensors import torch_tensors
 
 MOST: Final = 2**27  # elements of one call: half a gigabyte of float32
@@ -129,10 +132,12 @@ def elements(
     for leaf in expanded.leaves:
         if leaf.scalar or leaf.path.root in (given or ()):
             continue
-        count = 1
-        for axis, dim in enumerate(leaf.dims):
-            count *= _at(leaf.path, like or {}).shape[axis] if isinstance(dim, Static) else evaluate(_size(dim), sizes)
-        total += count
+        shape: list[int] = [
+            _at(leaf.path, like or {}).shape[axis] if isinstance(dim, Static) else evaluate(_size(dim), sizes)
+            for axis, dim in enumerate(leaf.dims)
+        ]
+        span = prod(max(size, 1) for size in shape)
+        total += span if span > INT64_MAX else prod(shape)  # torch cannot even say so large a shape, empty or not
     return total
 
 
@@ -257,15 +262,15 @@ class _Maker:
                 shape.append(evaluate(_size(dim), self.sizes))
         limits = self.limits(path)
         dtype = self.dtype(type_, like, bounded=limits is not None)
-        if self.meta:
-            return torch.empty(shape, dtype=dtype, device="meta")
         try:
-            made = self.filled(shape, dtype, limits)
+            if self.meta:
+                return torch.empty(shape, dtype=dtype, device="meta")
+            made = filled(shape, dtype, limits, self.generator)
         except (RuntimeError, NotImplementedError, TypeError) as error:
             report = Report()
             report.error(
                 "unsupported-by-torch",
-                f"no {str(dtype).removeprefix('torch.')} tensor can be made for `{path}`",
+                f"no {str(dtype).removeprefix('torch.')} tensor of shape {shape} can be made for `{path}`",
                 at=type_.span,
                 note=str(error).partition("\n")[0],
                 help=f"pass `{path.root}=`",
@@ -309,45 +314,6 @@ class _Maker:
         if declared.variable is not None:
             self.dtypes.setdefault(declared.variable, known)
         return known
-
-    def filled(self, shape: Sequence[int], dtype: Any, limits: tuple[int, int, bool] | None) -> Any:
-        import torch
-
-        if limits is not None:
-            return self.within(shape, dtype, *limits)
-        if dtype == torch.bool:
-            mask = torch.rand(shape, generator=self.generator, device="cpu", dtype=torch.float32) < 0.75
-            if mask.dim() and mask.shape[-1]:
-                mask[..., 0] = True  # a mask that hides everything makes softmax NaN
-            return mask
-        if dtype.is_complex:
-            part = torch.complex64 if dtype != torch.complex128 else dtype
-            return torch.randn(shape, generator=self.generator, device="cpu", dtype=part).to(dtype)
-        if dtype.is_floating_point:
-            exact = torch.float64 if dtype == torch.float64 else torch.float32
-            return torch.randn(shape, generator=self.generator, device="cpu", dtype=exact).to(dtype)
-        return torch.randint(0, 2, shape, generator=self.generator, device="cpu").to(dtype)
-
-    def within(self, shape: Sequence[int], dtype: Any, low: int, high: int, in_order: bool) -> Any:
-        import torch
-
-        if not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool):
-            info = torch.iinfo(dtype)
-            low, high = max(low, info.min), min(high, info.max)
-        if low > high or 0 in shape:
-            # of no element nothing is asked
-            return torch.zeros(shape, device="cpu").to(dtype)
-        if dtype.is_floating_point and not in_order:
-            return (
-                low + (high - low) * torch.rand(shape, generator=self.generator, device="cpu", dtype=torch.float64)
-            ).to(dtype)
-        top = min(high, 2**63 - 2)
-        drawn = torch.randint(min(low, top), top + 1, shape, generator=self.generator, device="cpu")
-        if in_order and drawn.dim():
-            drawn = drawn.sort(dim=-1).values
-            drawn[..., -1] = high
-            drawn[..., 0] = low
-        return drawn.to(dtype)
 
 
 def _refuse_dtype(declared: Dtype, type_: TensorType) -> None:

@@ -141,6 +141,14 @@ def test_what_cannot_be_made_is_left_out_where_that_is_allowed() -> None:
     assert shapes(spec.example()) == ((SIZE([2]),), {"w": None, "y": SIZE([2])})
 
 
+def test_structures_that_no_check_can_judge_are_left_out() -> None:
+    spec = spec_of("def f(x: Tensor[n % 4, B], y: Tensor[n] = _): where B == 2")
+    assert all(len(args) == 2 for args, _ in spec.examples(8))  # without y there is no n
+    with pytest.raises(sd.ShapeError) as caught:
+        spec_of("def f(x: Tensor[n % 4]): ...").example()
+    assert caught.value.code == "not-invertible"
+
+
 def test_an_omitted_default_moves_the_next_into_keywords() -> None:
     spec = spec_of("def f(x: Tensor[B], config: _ = _, y: Tensor[B] = _): where B == 2")
     args, kwargs = spec.example()
@@ -465,6 +473,24 @@ def test_large_hints_allocate_nothing() -> None:
     assert spec.example(B=2, D=3, most=6)[0][0].shape == (2, 3)
     with pytest.raises(sd.ShapeError):
         spec.example(B=2, D=3, most=5)
+
+
+def test_shapes_that_torch_cannot_say() -> None:
+    spec = spec_of("def f(x: Tensor[B**4, B**4, 0], y: Tensor[B]): ...")
+    with pytest.raises(sd.ShapeError) as caught:
+        spec.example(B=2**16)
+    assert caught.value.code == "too-many-elements"
+    with pytest.raises(sd.ShapeError) as caught:
+        spec_of("def f(x: Tensor[B**4, B**4], y: Tensor[B]): ...").example(B=2**15, device="meta")
+    assert caught.value.code == "unsupported-by-torch"
+    assert len(spec.examples(6)) == 6
+
+
+def test_values_without_end_stay_finite() -> None:
+    spec = spec_of("def f(x: Tensor[9], y: float64[9], n: Scalar[n]): values x, y in [0, n**60 * 2**60]")
+    (x, y, _), _ = spec.example(n=2)
+    assert x.dtype == torch.int64
+    assert y.isfinite().all()
 
 
 def test_all_examples_together_are_bounded() -> None:
