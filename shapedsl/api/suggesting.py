@@ -17,6 +17,7 @@ from ..ir.write_clauses import write_alternatives
 from ..ir.write_types import write_params, write_type
 from ..serving.calls import tensors
 from ..serving.inference.infer import Inferred, infer
+from ..serving.inference.naming import is_sayable
 from ..serving.inference.returns import return_type
 from ..serving.keeping import Kept, split
 from ..serving.profile import Profile
@@ -124,10 +125,17 @@ def suggest_profile(profile: Profile, k: int | None = None, **choices: Unpack[Ch
         inferred = infer(profile)
         base = _inferred_text(inferred)
         return _finished(profile, _read(base), base, [], options, inferred.notes, Kept())
+    report = Report()
+    pipeline.normal_form(given, report)
+    report.raise_errors()
     kept = split(given.alternatives)
     if "otherwise" not in choices and kept.rest is not None:
         options = replace(options, rest=kept.rest)
     traffic = observed_sizes(profile, given, solve=pipeline.solve)
+    if not traffic.taken:
+        message = f"`{given.name}` takes none of {number(profile.calls, 'call')}: {traffic.reason}"
+        report.error("empty-profile", message, help="the calls are those of another function, or the spec is wrong")
+        report.raise_errors()
     returns = None
     if given.returns is None:
         names = [name for name in traffic.variables() if "[" not in name]
@@ -217,8 +225,7 @@ def _inferred_text(inferred: Inferred) -> str:
 
 def spec_name(name: str) -> str:
     """Returns a callable's name as a ``.shapes`` file can say it."""
-    parts = [part for part in name.split(".") if part.isascii() and part.isidentifier()]
-    return ".".join(parts) or "f"
+    return ".".join(filter(is_sayable, name.split("."))) or "f"
 
 
 def _read(text: str) -> Signature:
@@ -299,7 +306,9 @@ def _head(profile: Profile, notes: Sequence[str]) -> list[str]:
         lines.append(f"Of these, {number(profile.joined, 'call')} at most are counted at sizes of others.")
     if missing := uncounted(profile):
         lines.append(f"Not counted: {missing}.")
-    lines += [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    if spec_name(profile.name) != profile.name:
+        lines.append(f"No .shapes file can say its name, so the spec is called {spec_name(profile.name)}.")
+    lines += [f"{note[:1].upper()}{note[1:]}." if note.split()[0].isalpha() else f"{note}." for note in notes]
     return comments(lines)
 
 

@@ -198,7 +198,8 @@ def _patch(
         show_diff(file, source.text, text)
         return
     try:
-        write_file(Path(file), text)
+        mark = b"\xef\xbb\xbf" if Path(file).read_bytes().startswith(b"\xef\xbb\xbf") else b""
+        write_file(Path(file), mark + text.encode())
     except OSError as error:
         raise click.UsageError(f"cannot write '{file}': {error.strerror or error}.") from None
     say(f"changed {file}")

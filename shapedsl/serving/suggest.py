@@ -231,7 +231,8 @@ def _varying(calls: Sequence[Call]) -> list[str]:
     seen: dict[str, set[int]] = {}
     for call in calls:
         for name, size in call.sizes.items():
-            seen.setdefault(name, set()).add(size)
+            if "[" not in name:  # an element of a variadic has no name that a clause could use
+                seen.setdefault(name, set()).add(size)
     return [name for name, sizes in seen.items() if len(sizes) > 1]
 
 

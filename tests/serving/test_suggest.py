@@ -265,6 +265,23 @@ def test_what_somebody_has_thought_about_stays(saved: Path, tmp_path: Path) -> N
     assert "otherwise  # no call so far; 4 artifacts" in spec.read_text()
 
 
+def test_line_ends_and_byte_order_marks_stay(saved: Path, tmp_path: Path) -> None:
+    spec = tmp_path / "net.shapes"
+    spec.write_bytes(b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode())
+    assert run("suggest", saved, "--spec", spec, "--write").exit_code == 0
+    raw = spec.read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf# the model\r\n")
+    assert raw.count(b"\n") == raw.count(b"\r\n") == FILE.count("\n") + 3
+
+
+def test_a_spec_that_takes_no_call_is_told(saved: Path, tmp_path: Path) -> None:
+    spec = tmp_path / "net.shapes"
+    spec.write_text("def encode(ids: int64[B, S, 3]) -> Tensor[B]: ...\n")
+    done = run("suggest", saved, "--spec", spec)
+    assert done.exit_code == 1
+    assert "`encode` takes none of 500 calls: `ids` has 2 dims, expected 3" in done.output
+
+
 def test_budgets_in_time(saved: Path) -> None:
     assert "3 artifacts, about 60 s" in run("suggest", saved, "--budget", "1m").output
     assert "6 artifacts, about 60 s" in run("suggest", saved, "--budget", "1m", "--compile-time", "10s").output

@@ -69,6 +69,7 @@ def with_clauses(
     place = _find(text, span.start, span.end)
     if place is None:
         return None
+    newline = "\r\n" if "\r\n" in text else "\n"
     edits: list[tuple[int, int, str]] = []
     if returns is not None and signature.returns is None:
         edits.append((place.close, place.close, f" -> {returns}"))
@@ -87,7 +88,7 @@ def with_clauses(
         else:
             if removed:
                 return None
-            edits.append((start, start + len(rest) - len(rest.lstrip()), f"\n{inside}"))
+            edits.append((start, start + len(rest) - len(rest.lstrip()), f"{newline}{inside}"))
             insert = place.end
     else:
         body = text[_next_line(text, place.colon) : place.end]
@@ -99,8 +100,8 @@ def with_clauses(
         removed = sorted(set(removed))
         insert = min((*(start for start, _ in removed), *stays), default=place.end)
         edits += [(a, b, "") for a, b in removed]
-    ending = "" if insert == 0 or text[insert - 1 : insert] == "\n" else "\n"
-    edits.append((insert, insert, ending + "".join(f"{inside}{clause}\n" for clause in clauses)))
+    ending = "" if insert == 0 or text[insert - 1 : insert] == "\n" else newline
+    edits.append((insert, insert, ending + "".join(f"{inside}{clause}{newline}" for clause in clauses)))
     changed = text
     for start, end, new in sorted(edits, key=lambda edit: (edit[0], edit[1]), reverse=True):
         changed = changed[:start] + new + changed[end:]

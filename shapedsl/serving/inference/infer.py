@@ -24,7 +24,7 @@ from ..calls import count
 from ..histogram import Sizes
 from ..profile import Profile, Structure
 from .merged import Column, Instance, Merger, Shape
-from .naming import name_of
+from .naming import is_sayable, name_of
 from .relations import CONSTANT_CALLS, CONSTANT_ROWS, Derived, Group, derive, group, residue
 from .returns import return_type
 from .rows import Row, is_ragged, values_of
@@ -210,7 +210,7 @@ class _Inference:
         known = {parameter.name: parameter for parameter in self.profile.parameters}
         params: list[Param] = []
         for name, shape in self.shapes.items():
-            if not (name.isascii() and name.isidentifier()):
+            if not is_sayable(name):
                 self.notes.append(f"parameter {name} is left out: no .shapes file can say its name")
                 continue
             about = known.get(name)

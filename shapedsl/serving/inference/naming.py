@@ -21,7 +21,7 @@ _HEADS: Final = ("B", "H", "S", "D")
 _PAST: Final = ("B", "H", "P", "D")
 _ATTENTION: Final = re.compile(r"q|k|v|query|key|value|queries|keys|values|attn|attention|.*mask.*|bias", re.IGNORECASE)
 _CACHE: Final = re.compile(r".*(past|cache|kv|memory).*", re.IGNORECASE)
-_RESERVED: Final = frozenset(("and", "or", "not", "in", "None", "_", "inf", "true", "false"))
+RESERVED: Final = frozenset(("and", "or", "not", "in", "None", "_", "inf", "true", "false"))
 
 
 def name_of(columns: Sequence[Column], is_index: bool, taken: Collection[str]) -> str:
@@ -35,17 +35,22 @@ def name_of(columns: Sequence[Column], is_index: bool, taken: Collection[str]) -
     ints = [column for column in columns if column.axis is None]
     wanted = [_word(column.path) for column in ints] + [_by_place(c, is_index) for c in columns if c.axis is not None]
     for name in wanted:
-        if name and name not in taken and name not in _RESERVED:
+        if name and name not in taken and name not in RESERVED:
             return name
     first = columns[0]
     base = _word(first.path) or "size"
     made = base if first.axis is None else f"{base}_{first.axis}"
     number = 1
     name = made
-    while name in taken or name in _RESERVED:
+    while name in taken or name in RESERVED:
         number += 1
         name = f"{made}_{number}"
     return name
+
+
+def is_sayable(name: str) -> bool:
+    """Returns whether a ``.shapes`` file can call a parameter, or a part of a callable's name, so."""
+    return name.isascii() and name.isidentifier() and name not in RESERVED
 
 
 def _by_place(column: Column, is_index: bool) -> str:
@@ -71,4 +76,4 @@ def _word(path: Path) -> str:
     return path.root if path.root.isascii() and path.root.isidentifier() else ""
 
 
-__all__ = ["name_of"]
+__all__ = ["is_sayable", "name_of"]

@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 from ...ir import AnyType, Const, Dim, Path, Size, Static, Type
 from ..histogram import Sizes
 from ..profile import Profile, Structure
-from .merged import Instance, Merger
+from .merged import Column, Instance, Merger
 from .relations import CONSTANT_CALLS, CONSTANT_ROWS, EQUAL, EQUAL_PAIR, Derived, Group, Values, affine, sum_offset
 from .rows import Row, values_of
 from .typed import Typer
@@ -65,7 +65,15 @@ def return_type(profile: Profile, names: Mapping[str, Size], lookup: Lookup, not
     shape = merger.merge(instances, Path("return"))
     solid = len(rows) >= CONSTANT_ROWS and calls >= CONSTANT_CALLS
     columns = [(size, tuple(own.get(name) for own in known)) for name, size in names.items()]
-    typer = Typer(lambda column: _follows(values_of(column, rows), columns, calls, solid), notes, returned=True)
+
+    def follows(column: Column) -> Dim:
+        values = values_of(column, rows)
+        size = _follows(values, columns, calls, solid)
+        if isinstance(size, Static) and len(set(values)) > 1:
+            notes.append(f"{column} varies and follows from no size: it is written `_`, and padding may change it")
+        return size
+
+    typer = Typer(follows, notes, returned=True)
     made = typer.type(shape)
     return None if isinstance(made, AnyType) and len(nodes) > 1 else made
 
