@@ -214,9 +214,11 @@ class _Writer:
     def _other(self, kind: type) -> Callable[[object], None]:
         """Returns what looks at a value that is not plainly of ``kind``; the same function each time."""
         if kind not in self._others:
-            symbolic, opaque = self.tensors.symbolic, self.tensors.opaque
+            plain, symbolic, opaque = self.tensors.plain, self.tensors.symbolic, self.tensors.opaque
 
             def other(value: object) -> None:
+                if kind is not int and type(value) in plain:
+                    return
                 if symbolic(value) or opaque(value):
                     raise Symbolic
                 if kind is int or not isinstance(value, kind):  # a bool is no int here

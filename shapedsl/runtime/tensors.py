@@ -18,6 +18,7 @@ class Tensors:
     Attributes:
         kind: Instances of it have ``shape`` (a sequence of ints) and ``dtype``.
         dtypes: The language's name of a dtype or family → the library's dtypes it admits.
+        plain: Subclasses of it whose sizes are as its own: looking at them again is not worth the time.
         symbolic: Whether a value, tensor or int, is or has a size that is a symbol of a tracer's. To compare
             such a size with a number would tell the tracer that the program depends on it.
         opaque: Whether a value stands for one of which a tracer knows nothing at all, not even that it is a tensor.
@@ -27,6 +28,7 @@ class Tensors:
 
     kind: type
     dtypes: Mapping[str, frozenset[object]]
+    plain: frozenset[type] = frozenset()
     symbolic: Callable[[object], bool] = _nothing
     opaque: Callable[[object], bool] = _nothing
     modes: Callable[[], int] | None = None

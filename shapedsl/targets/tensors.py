@@ -51,7 +51,14 @@ def torch_tensors() -> Tensors:
         integral=integral,
         number=floating | complexfloating | integral,
     )
-    return Tensors(torch.Tensor, dtypes, is_symbolic, is_opaque, torch._C._len_torch_dispatch_stack)
+    return Tensors(
+        torch.Tensor,
+        dtypes,
+        plain=frozenset((torch.nn.Parameter,)),
+        symbolic=is_symbolic,
+        opaque=is_opaque,
+        modes=torch._C._len_torch_dispatch_stack,
+    )
 
 
 def is_symbolic(value: object) -> bool:
@@ -59,7 +66,7 @@ def is_symbolic(value: object) -> bool:
     import torch
 
     if isinstance(value, torch.Tensor):
-        return any(type(size) is not int for size in value.shape)
+        return any(isinstance(size, torch.SymInt) for size in value.shape)
     return isinstance(value, torch.SymInt)
 
 
