@@ -15,6 +15,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any, Final, TypeAlias
 
 import torch
@@ -34,6 +35,8 @@ TOLERANCES: Final[Mapping[torch.dtype, float]] = {
 }
 _COARSE: Final = 0.25  # eight bits
 _DEEPEST: Final = 24  # objects may hold each other
+# what is equal or is not
+_PLAIN: Final = (bool, int, str, bytes, type(None), Enum, torch.dtype, torch.device, torch.Size)
 _Keys: TypeAlias = "tuple[int | str, ...]"  # a path below a value
 _FLOOR: Final = 1e-3  # numbers below it are compared as if they were that large: sums that cancel are noise
 
@@ -92,11 +95,13 @@ def uncompared(value: Any, path: Path | None = None) -> Iterator[str]:
     if children is not None:
         for step, child in children:
             yield from uncompared(child, replace(path, steps=(*path.steps, step)))
-    elif not isinstance(value, (torch.Tensor, bool, int, float, complex, str, bytes, type(None))):
+    elif not isinstance(value, (torch.Tensor, float, complex, *_PLAIN)):
         yield f"`{path}` ({type(value).__name__})"
 
 
 def _children(value: Any) -> Sequence[tuple[Item | Attribute, Any]] | None:
+    if isinstance(value, (torch.Tensor, float, complex, *_PLAIN)):
+        return None
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         names: Sequence[str] = getattr(value, "_fields")  # noqa: B009 - a tuple has none for a type checker
         return [(Attribute(name), getattr(value, name)) for name in names]
@@ -106,8 +111,6 @@ def _children(value: Any) -> Sequence[tuple[Item | Attribute, Any]] | None:
         return [(Item(key if isinstance(key, int) else str(key)), item) for key, item in value.items()]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(Attribute(each.name), getattr(value, each.name, None)) for each in dataclasses.fields(value)]
-    if isinstance(value, (torch.Tensor, bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device)):
-        return None
     if not pytree.tree_is_leaf(value):
         flat = pytree.tree_flatten_with_path(value)[0]
         return [(Item(pytree.keystr(keys)), item) for keys, item in flat]
@@ -133,11 +136,14 @@ def _compare(path: Path, one: Any, other: Any, ignored: Sequence[_Keys]) -> Iter
         for at, ((step, child), (_, its)) in enumerate(zip(first, second, strict=True)):
             below = [keys[1:] for keys in ignored if keys[0] in (_key(step), at)]
             yield from _compare(replace(path, steps=(*path.steps, step)), child, its, below)
-    elif isinstance(one, (bool, int, float, complex)) and type(one) is type(other):
+    elif isinstance(one, (float, complex)) and type(one) is type(other):
         yield _tensors_differ(str(path), torch.tensor(one), torch.tensor(other))
-    elif isinstance(one, (str, bytes, type(None))) and type(one) is type(other):
-        if one != other:
-            yield _apart(path, f"is {one!r:.40}, and padded {other!r:.40}")
+    elif isinstance(one, _PLAIN) and type(one) is type(other):
+        yield (
+            Difference(str(path), 0.0, 0.0, 0.0, 1)
+            if one == other
+            else _apart(path, f"is {one!r:.40}, and padded {other!r:.40}")
+        )
     elif type(one) is not type(other):
         yield _apart(path, f"is {_kind(one)}, and padded {_kind(other)}")
 

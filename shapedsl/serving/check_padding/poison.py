@@ -129,6 +129,8 @@ def _dose(each: Grown, leaf: Leaf, real: Contents, ranges: Sequence[tuple[int, i
         fill = None
     elif isinstance(fill, bool) or not isinstance(fill, (int, float)):
         return None
+    if fill is not None and low is not None and high is not None and not low <= fill <= high:
+        return None  # it tells that a slot is none
     if real.kind == "float":
         if fill is not None and (math.isinf(fill) or fill <= -LARGE):
             return None

@@ -176,7 +176,7 @@ def _cures(trial: Trial, bucket: Bucket) -> list[str]:
     if trial.fill != DECLARED:
         return [
             "hide the padded slots by a mask, or say `as neutral` if slots that hold just this fill change nothing",
-            "an argument that does the hiding is known by its dtype bool, or by `values mask in [0, 1]`",
+            "an argument that does the hiding is known by its dtype bool, by `mask` in its name, or by `values … in [0, 1]`",
         ]
     cures: list[str] = []
     if trial.output.startswith("return"):
