@@ -39,6 +39,7 @@ _EXPORTS = {
     "compile": "api",
     "dispatch": "api",
     "export": "api",
+    "export_cases": "api",
     "from_dims": "api",
     "from_exported": "api",
     "from_json": "api",
@@ -46,9 +47,11 @@ _EXPORTS = {
     "from_torch": "api",
     "install_import_hook": "import_hook",
     "load": "api",
+    "load_artifacts": "api",
     "loads": "api",
     "make_fx": "api",
     "observe": "api",
+    "save_artifacts": "api",
     "spec_of": "api",
     "stub_for": "api",
     "suggest": "api",
@@ -80,15 +83,18 @@ if TYPE_CHECKING:
     from .api import compile as compile
     from .api import dispatch as dispatch
     from .api import export as export
+    from .api import export_cases as export_cases
     from .api import from_dims as from_dims
     from .api import from_exported as from_exported
     from .api import from_json as from_json
     from .api import from_stub as from_stub
     from .api import from_torch as from_torch
     from .api import load as load
+    from .api import load_artifacts as load_artifacts
     from .api import loads as loads
     from .api import make_fx as make_fx
     from .api import observe as observe
+    from .api import save_artifacts as save_artifacts
     from .api import spec_of as spec_of
     from .api import stub_for as stub_for
     from .api import suggest as suggest

@@ -2,6 +2,7 @@
 
 from .answers import Answer, SizeRange
 from .attaching import attach
+from .bundles import export_cases, load_artifacts, save_artifacts
 from .comparing import Change, Comparison, FileComparison, compare
 from .dispatching import dispatch
 from .entries import checker_of, compile, export, lower_attached, make_fx
@@ -35,6 +36,7 @@ __all__ = [
     "compile",
     "dispatch",
     "export",
+    "export_cases",
     "from_dims",
     "from_exported",
     "from_json",
@@ -43,10 +45,12 @@ __all__ = [
     "listed_text",
     "listing",
     "load",
+    "load_artifacts",
     "loads",
     "lower_attached",
     "make_fx",
     "observe",
+    "save_artifacts",
     "spec_of",
     "stub_for",
     "suggest",

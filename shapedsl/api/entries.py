@@ -113,7 +113,7 @@ def export(
     named = cast("object", kwargs)
     if named is not None and not isinstance(named, Mapping):
         raise TypeError(f"kwargs= takes a dict of example inputs, not {type(named).__name__}; pass a spec as spec=")
-    allowed = _allowed(verify)
+    allowed = allowed_codes(verify)
     found = _selected(as_spec(spec, fn), case)
     refuse_receiver(found.signature)
     args, kwargs = tuple(args or ()), dict(kwargs or {})
@@ -155,7 +155,7 @@ def make_fx(
     return trace
 
 
-def _allowed(verify: bool | Collection[str]) -> frozenset[str]:
+def allowed_codes(verify: bool | Collection[str]) -> frozenset[str]:
     """Returns the codes that a program check lets pass.
 
     Raises:

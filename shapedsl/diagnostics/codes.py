@@ -83,6 +83,11 @@ CODES: Final[dict[str, str]] = {
     # serving
     "no-alternative": "an input has sizes that no alternative takes",
     "failed-artifact": "an artifact cannot be compiled, so its sizes run without it",
+    # exported artifacts
+    "no-program": "nothing was exported for arguments like these",
+    "damaged-artifacts": "a file is no whole bundle of artifacts",
+    "other-platform": "artifacts were saved by another torch, or for another machine",
+    "wrong-artifact": "an artifact computes something else than the module",
     # profiles
     "empty-profile": "a profile has no calls to learn from",
     "damaged-profile": "a file is no whole profile",

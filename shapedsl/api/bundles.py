@@ -1,0 +1,338 @@
+"""``sd.export_cases``, ``sd.save_artifacts`` and ``sd.load_artifacts``: a program for each alternative of a spec."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import pipeline
+from ..diagnostics import Report, ShapeError
+from ..ir import Mode
+from ..targets.tensors import torch_for
+from .callables import refuse_receiver
+from .dispatching import covered
+from .entries import allowed_codes, lower_expanded
+from .padding import claimed
+from .sources import as_spec
+from .spec import Spec, warn
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.nn import Module as TorchModule
+
+    from ..ir.expanded import Lowered
+    from ..runtime.parameters import Parameter
+    from ..serving.bundle_manifest import Manifest
+    from ..serving.bundles import Package
+    from ..serving.dispatch import Dispatcher
+    from ..serving.exported import Entry
+    from ..serving.exported_cases import ExportedCases
+    from ..serving.exporting import Export
+    from ..targets.entry.programs import Call
+    from .sources import SpecLike
+
+Unpad = Mapping[str, Callable[..., Any]]
+
+
+def export_cases(
+    module: Callable[..., Any] | TorchModule,
+    spec: SpecLike | None = None,
+    args: tuple[Any, ...] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    strict: bool = False,
+    verify: bool | Collection[str] = True,
+    unpad: Unpad | None = None,
+    seed: int = 0,
+) -> ExportedCases:
+    """Returns ``module`` exported once for each alternative of its spec, behind the choice that `dispatch` makes.
+
+    What is returned is called like the module. Its ``programs`` map what `stats` calls an artifact to the exported
+    program; buckets have one for each combination of their members, ``shared`` ones one in all. What runs ``eager``
+    runs the module, which is kept.
+
+    A program is made for one structure: what is None, lengths, ranks, dtypes, values of ``const X = _`` and of what the spec
+    leaves static are those of the example, and other calls are refused (``no-program``).
+
+    Args:
+        module: A module, function, method, partial or callable object.
+        spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``module``.
+        args: An example; the alternative that takes it is exported with it, others with inputs like it. By default
+            all are made by the spec.
+        kwargs: Its keyword arguments.
+        strict: torch's own flag.
+        verify: Whether programs may not promise less than the spec; see `export`.
+        unpad: What crops an output that a bucket padded, by its path.
+        seed: Of inputs that are made.
+
+    Raises:
+        ShapeError: The spec is wrong, the example does not satisfy it, something is static and there is no
+            example (``missing-input``), or a program cannot be made or does not keep the spec; see `export`.
+    """
+    torch_for("exporting")
+    from ..serving.exported import ExportedDispatcher
+    from ..serving.exported_cases import ExportedCases
+    from ..serving.exporting import exports
+    from ..targets.entry.serving import kept
+
+    example = _example(args, kwargs)
+    allowed = allowed_codes(verify)
+    found = as_spec(spec, module)
+    refuse_receiver(found.signature)
+    covered(found, strict=False)
+    claimed(module, found, strict=False, unpad=unpad)
+    asking = _asking(module, found, unpad)
+    entries: list[Entry] = []
+    with kept(module):
+        for each in exports(asking, example, seed):
+            program, lowered = _exported(module, each, strict=strict)
+            if verify is not False:
+                _compare(program, lowered, each, allowed)
+            entries.append(_entry(each, program))
+    dispatcher = ExportedDispatcher(
+        module, asking.parameters, found.signature, entries, name=asking.name, solve=pipeline.solve, unpad=unpad
+    )
+    return ExportedCases(dispatcher, entries, found)
+
+
+def save_artifacts(
+    path: str | os.PathLike[str],
+    cases: ExportedCases,
+    *,
+    aot: bool = False,
+    programs: bool | None = None,
+    inductor_configs: Mapping[str, Any] | None = None,
+    verify: bool = True,
+    samples: int = 6,
+    seed: int = 0,
+) -> None:
+    """Writes exported cases into one file, which `load_artifacts` serves in a process without the module's class.
+
+    The file is replaced at once: whoever reads it meanwhile finds the old one or the new one. It holds a program for
+    each artifact, with the weights; or, with ``aot``, an AOTInductor package, which is compiled here and compared
+    with the module on sampled sizes of its case before it is written: for networks with convolutions AOTInductor
+    computes wrong numbers without a word.
+
+    Alternatives that run ``eager`` are not in the file: it warns of them, and `load_artifacts` takes the module.
+
+    Args:
+        path: Where to.
+        cases: From `export_cases`.
+        aot: Whether to compile packages.
+        programs: Whether programs are written; by default, without ``aot``.
+        inductor_configs: Inductor's, for packages.
+        verify: Whether packages are compared.
+        samples: On how many inputs each.
+        seed: Of these.
+
+    Raises:
+        ShapeError: ``wrong-artifact``: a package computes something else than the module. ``failed-artifact``:
+            it cannot be compiled; ``unsupported-by-torch``: it cannot be saved, or takes an int that is dynamic.
+        OSError: The file cannot be written; what was there before still is.
+    """
+    torch_for("saving artifacts")
+    from ..serving.bundles import save
+
+    if not isinstance(cast("object", cases), _cases_type()):
+        raise TypeError(f"save_artifacts() takes what export_cases() returns, not {type(cases).__name__}")
+    found: dict[str, Package] = {}
+    if aot:
+        drawn = _calls(cases, samples, seed) if verify else {}
+        for entry in cases.entries:
+            found[entry.label] = _package(cases, entry, inductor_configs, drawn.get(entry.label) if verify else None)
+    save(path, cases, found, programs=not aot if programs is None else programs)
+    report = Report()
+    for each in cases.eager:
+        report.warning(
+            "no-program",
+            f"`{each}` of `{cases.spec.name}` runs the module itself, which is not in `{os.fspath(path)}`",
+            help="pass it when the artifacts are loaded: `load_artifacts(path, module=...)`",
+        )
+    for path_ in cases.unpad:
+        report.warning(
+            "no-program",
+            f"what crops `{path_}` of `{cases.spec.name}` is Python code, which is not in `{os.fspath(path)}`",
+            help=f"pass it when the artifacts are loaded: `unpad={{{path_!r}: ...}}`",
+        )
+    warn(report)
+
+
+def load_artifacts(
+    path: str | os.PathLike[str],
+    module: Callable[..., Any] | TorchModule | None = None,
+    *,
+    unpad: Unpad | None = None,
+) -> ExportedCases:
+    """Returns what `save_artifacts` wrote, to be called like the module.
+
+    A file that is cut off, changed or extended by a single byte is refused before torch sees any of it. A digest does
+    not tell who wrote a file: torch's loaders may unpickle what is in a program, and a package is machine code.
+    Load only files that you trust.
+
+    Args:
+        path: The file.
+        module: What runs alternatives that are ``eager``; only they need it.
+        unpad: What crops outputs, for the paths for which it was given when the cases were exported.
+
+    Raises:
+        ShapeError: ``damaged-artifacts``, which names the entry; ``other-platform``: packages for another kind of machine.
+        TypeError: ``unpad`` is missing, or the module takes other arguments.
+        OSError: There is no such file, or it cannot be read.
+    """
+    torch_for("loading artifacts")
+    from ..serving.bundles import load
+    from ..serving.exported import ExportedDispatcher
+    from ..serving.exported_cases import ExportedCases
+
+    loaded = load(path)
+    manifest = loaded.manifest
+    spec = Spec(manifest.signature)
+    given = dict(unpad or {})
+    if given.keys() != set(manifest.unpad):
+        wanted = ", ".join(map(repr, manifest.unpad)) or "none"
+        raise TypeError(f"unpad= has to give what crops {wanted}, not {', '.join(map(repr, given)) or 'nothing'}")
+    if module is not None:
+        _require_alike(module, manifest)
+    warn(Report(loaded.warnings))
+    dispatcher = ExportedDispatcher(
+        module,
+        manifest.parameters,
+        spec.signature,
+        loaded.entries,
+        name=spec.name,
+        solve=pipeline.solve,
+        unpad=given,
+    )
+    return ExportedCases(dispatcher, loaded.entries, spec)
+
+
+def _cases_type() -> type[Any]:
+    from ..serving.exported_cases import ExportedCases
+
+    return ExportedCases
+
+
+def _require_alike(module: Any, manifest: Manifest) -> None:
+    """Raises `TypeError` if a module does not take what the file is for."""
+    from ..runtime.parameters import with_secret_defaults
+    from ..targets.entry.parameters import parameters_of
+
+    found = with_secret_defaults(parameters_of(module, manifest.signature), manifest.signature)
+    here, there = ([(each.name, each.kind) for each in listed] for listed in (found, manifest.parameters))
+    if here != there:
+        names = [", ".join(name for name, _ in each) for each in (here, there)]
+        raise TypeError(f"module= takes ({names[0]}), and the artifacts ({names[1]})")
+
+
+def _calls(cases: ExportedCases, samples: int, seed: int) -> Mapping[str, Sequence[Call]]:
+    """Returns sampled arguments of each artifact, by its label."""
+    from ..serving.exporting import exports
+
+    target = cases.module
+    asking = _dispatcher(target, cases.parameters, cases.spec, cases.unpad)
+    return {each.label: each.calls for each in exports(asking, None, seed, samples)}
+
+
+def _package(
+    cases: ExportedCases, entry: Entry, configs: Mapping[str, Any] | None, calls: Sequence[Call] | None
+) -> Package:
+    """Returns the package of one artifact, compared with the module on ``calls``; None: not compared.
+
+    Raises:
+        ShapeError: See `save_artifacts`.
+    """
+    from ..serving.bundles import Package
+    from ..serving.verifying import verified, wrong_artifact
+    from ..targets.entry.packages import compile_package, load_package
+
+    data, inputs = compile_package(entry.program, entry.label, configs)
+    runner = load_package(data, inputs, entry.label)
+    if calls is not None:
+        found = verified(entry.label, cases.module or entry.run, runner, calls)
+        if found.wrong:
+            raise ShapeError([wrong_artifact(found, cases.spec.name, "the package")])
+    return Package(data, replace(entry, inputs=inputs, run=runner))
+
+
+def _example(
+    args: tuple[Any, ...] | None, kwargs: Mapping[str, Any] | None
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """Returns the example as a call.
+
+    Raises:
+        TypeError: It is none.
+    """
+    given, named = cast("object", args), cast("object", kwargs)
+    if given is not None and not isinstance(given, (tuple, list)):
+        raise TypeError(f"args= takes a tuple of example inputs, not {type(given).__name__}; write (example,)")
+    if named is not None and not isinstance(named, Mapping):
+        raise TypeError(f"kwargs= takes a dict of example inputs, not {type(named).__name__}; pass a spec as spec=")
+    return None if args is None and kwargs is None else (tuple(args or ()), dict(kwargs or {}))
+
+
+def _asking(module: Any, spec: Spec, unpad: Unpad | None) -> Dispatcher:
+    """Returns a dispatcher that tells what calls are, and runs nothing."""
+    from ..runtime.parameters import with_secret_defaults
+    from ..targets.entry.parameters import parameters_of
+
+    signature = spec.signature
+    return _dispatcher(module, with_secret_defaults(parameters_of(module, signature), signature), spec, unpad)
+
+
+def _dispatcher(module: Any, parameters: Sequence[Parameter], spec: Spec, unpad: Unpad | None) -> Dispatcher:
+    from ..serving.dispatch import Dispatcher
+    from ..serving.exporting import Nothing
+
+    return Dispatcher(module, parameters, spec.signature, Nothing(), name=spec.name, solve=pipeline.solve, unpad=unpad)
+
+
+def _exported(module: Any, each: Export, *, strict: bool) -> tuple[ExportedProgram, Lowered]:
+    """Returns the program of one artifact, and the spec that it was told.
+
+    Raises:
+        ShapeError: It cannot be made; see `export`.
+    """
+    from ..targets.entry.backed_export import backed_export
+    from ..targets.entry.export import export
+
+    args, kwargs = each.calls[0]
+    try:
+        lowered = lower_expanded(each.at, each.statics, True)
+        if each.spec.mode is Mode.BACKED:
+            return backed_export(module, (args, kwargs), lowered, strict=strict), lowered
+        return export(module, args, kwargs, lowered, strict=strict), lowered
+    except ShapeError as error:
+        raise _of_artifact(error, each) from error.__cause__
+
+
+def _compare(program: ExportedProgram, lowered: Lowered, each: Export, allowed: Collection[str]) -> None:
+    """Reports what a program demands beyond its spec.
+
+    Raises:
+        ShapeError: See `export`.
+    """
+    report = Report()
+    pipeline.compare_program(program, lowered, report, allowed)
+    try:
+        report.raise_errors()
+    except ShapeError as error:
+        raise _of_artifact(error, each) from None
+    warn(report)
+
+
+def _of_artifact(error: ShapeError, each: Export) -> ShapeError:
+    note = f"while `{each.label}` was exported"
+    return type(error)([replace(d, notes=(*d.notes, note)) for d in error.diagnostics])
+
+
+def _entry(each: Export, program: ExportedProgram) -> Entry:
+    from ..serving.exported import Entry
+    from ..targets.entry.programs import inputs_of, program_runner
+
+    runner = program_runner(program, each.label)
+    return Entry(each.label, each.structure, each.spec.position, each.key, inputs_of(program), runner, program=program)
+
+
+__all__ = ["export_cases", "load_artifacts", "save_artifacts"]

@@ -1,0 +1,88 @@
+"""AOTInductor packages of exported programs: machine code, which no compiler and no module is needed to run.
+
+A package checks neither equalities nor static sizes, dtypes or strides: two tensors of 5 and 3 rows are read out of
+bounds. So each call goes through `Runner`, behind the check of the spec.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ...diagnostics import Diagnostic, Severity, ShapeError
+from .programs import Input, IntInput, Runner, inputs_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+
+def compile_package(
+    program: ExportedProgram, label: str, configs: Mapping[str, Any] | None = None
+) -> tuple[bytes, tuple[Input, ...]]:
+    """Returns a program as a package, and what that takes.
+
+    Args:
+        program: From `torch.export`.
+        label: What messages call it.
+        configs: Inductor's.
+
+    Raises:
+        ShapeError: ``unsupported-by-torch``: it takes an int that is dynamic. ``failed-artifact``: torch cannot compile it.
+    """
+    if any(isinstance(each, IntInput) for each in inputs_of(program)):
+        message = f"`{label}` takes an int that is dynamic, which AOTInductor cannot"
+        helps = ("save the program instead, `aot=False`; or let a `case` give the int one value",)
+        raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
+    # what is compiled has no operators that change their arguments; only now it says which inputs are written to
+    functional = program.run_decompositions({})
+    with TemporaryDirectory(prefix="shapedsl-") as folder:
+        path = Path(folder) / "package.pt2"
+        try:
+            torch._inductor.aoti_compile_and_package(
+                program, package_path=str(path), inductor_configs=dict(configs or {})
+            )
+        except Exception as error:
+            message = f"AOTInductor cannot compile `{label}`"
+            said = (str(error).strip() or "?").splitlines()[0]
+            note = f"{type(error).__name__}: {said}"[:300]
+            helps = ("save the program instead, `aot=False`",)
+            raise ShapeError(
+                [Diagnostic("failed-artifact", Severity.ERROR, message, notes=(note,), helps=helps)]
+            ) from error
+        return path.read_bytes(), inputs_of(functional)
+
+
+def load_package(data: bytes, inputs: Sequence[Input], label: str) -> Runner:
+    """Returns what calls a package. Its machine code is loaded into the process.
+
+    Args:
+        data: From `compile_package`.
+        inputs: What it takes.
+        label: What messages call it.
+    """
+    with TemporaryDirectory(prefix="shapedsl-") as folder:
+        path = Path(folder) / "package.pt2"
+        path.write_bytes(data)
+        loaded = torch._inductor.aoti_load_package(str(path))  # unpacks it into a folder of its own
+    loader: Any = loaded.loader
+    in_spec, out_spec = (pytree.treespec_loads(text) for text in loader.get_call_spec())
+
+    def run(flat: list[Any]) -> Any:
+        outputs = loader.boxed_run([value for value in flat if isinstance(value, torch.Tensor)])
+        return pytree.tree_unflatten(outputs, out_spec)
+
+    return Runner(run, in_spec, inputs, label, trains=False)
+
+
+def machine() -> tuple[str, str]:
+    """Returns for what packages are compiled here: system and processor, and the instructions that it has."""
+    return f"{platform.system()} {platform.machine()}".lower(), torch.backends.cpu.get_cpu_capability()
+
+
+__all__ = ["compile_package", "load_package", "machine"]
