@@ -90,7 +90,7 @@ class Observed:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Returns itself bound to ``instance``, as a function in a class does."""
-        return self if instance is None else MethodType(self, instance)
+        return self if instance is None else BoundObserved(self, instance)
 
     @property
     def profile(self) -> Profile:
@@ -103,6 +103,29 @@ class Observed:
 
     def __repr__(self) -> str:
         return f"<observed {getattr(self._call, '__qualname__', self._call)}>"
+
+
+class BoundObserved:
+    """An observed method of an instance. Dynamo follows it where it would not follow a `MethodType` of an object."""
+
+    def __init__(self, observed_: Observed, instance: object) -> None:
+        self.__func__ = observed_
+        self.__self__ = instance
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Calls the method, and counts the call."""
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The parameters without the receiver."""
+        return inspect.signature(MethodType(self.__func__, self.__self__))
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns what the method has."""
+        if name in ("__func__", "__self__"):
+            raise AttributeError(name)
+        return getattr(self.__func__, name)
 
 
 def _filled(path: str) -> str:

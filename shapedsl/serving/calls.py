@@ -33,7 +33,11 @@ _INT64: Final = 2**63
 
 
 class UnreadableCallError(Exception):
-    """A call that has no sizes to remember: one of them is a symbol, or too large."""
+    """A call that has no sizes to remember: one of them is a symbol, as those of nested tensors are."""
+
+
+class TracedCallError(UnreadableCallError):
+    """A call that is part of a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +75,14 @@ class Reader:
 
         Raises:
             UnreadableCallError: A size is no plain int.
+            TracedCallError: Because the call is part of a trace.
         """
         kind = self._kinds.get(type(value)) or self._kind(value)
         if kind == "tensor":
             shape = value.shape
             for size in shape:
-                if type(size) is not int:
-                    raise UnreadableCallError
+                if type(size) is not int:  # a trace of torch.jit makes tensors of sizes
+                    raise TracedCallError if self._is_tensor(size) else UnreadableCallError
             sizes.extend(shape)
             return ("tensor", self._dtypes.get(value.dtype) or self._dtype(value.dtype), len(shape))
         if kind == "int":
@@ -109,7 +114,7 @@ class Reader:
         cls = cast("Any", type(value))
         is_tensor = self._is_tensor(value)
         if is_tensor is None:
-            raise UnreadableCallError
+            raise TracedCallError
         if is_tensor:
             kind = "tensor"
         elif isinstance(value, tuple) and hasattr(cls, "_fields"):
@@ -270,6 +275,7 @@ __all__ = [
     "Node",
     "Place",
     "Reader",
+    "TracedCallError",
     "UnreadableCallError",
     "below",
     "count",

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from ..diagnostics import Report
-from .calls import Node, Reader, UnreadableCallError, count
+from .calls import Node, Reader, TracedCallError, count
 from .histogram import Sizes
 from .profile import Output, Parameter, Profile, Structure, Table
 from .profile_files import save_profile
@@ -90,8 +90,8 @@ class Recorder:
             )
             way = self._ways.get(raw) or self._way(raw)
             return way, way.row(sizes)
-        except UnreadableCallError:
-            return None  # a trace of some kind
+        except TracedCallError:
+            return None
         except Exception:  # an argument of a hostile class, a call that does not fit: the callable itself shall tell
             with self._lock:
                 self._pending.unread += 1

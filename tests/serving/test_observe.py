@@ -111,6 +111,14 @@ def test_hostile_arguments_reach_the_callable() -> None:
     assert seen.profile.calls + seen.profile.unread == 2
 
 
+def test_nested_tensors_are_told_of() -> None:
+    seen = sd.observe(lambda x: x)
+    seen(torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged))
+    assert (seen.profile.calls, seen.profile.unread) == (0, 1)
+    with pytest.raises(sd.ShapeError, match="1 call could not be read"):
+        seen.suggest()
+
+
 def test_containers_that_change_are_read_before_the_call() -> None:
     @sd.observe
     def take(items: list[torch.Tensor]) -> None:
@@ -136,6 +144,10 @@ def test_methods_and_static_methods() -> None:
     assert net.run(torch.ones(4)).shape == (4,)
     assert counted(net.run.profile) == {(4,): 1}
     assert net.static(torch.ones(5)).shape == (5,)
+    assert list(inspect.signature(net.run).parameters) == ["x"]
+    compiled = torch.compile(lambda x: net.run(x) + 1, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(torch.ones(2)), torch.full((2,), 2.0))
+    assert net.run.profile.calls == 1
     assert [name for structure in Net.run.profile.tables for name, _ in structure] == ["x"]
 
 
