@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from .. import pipeline
 from ..diagnostics import Report, Severity, ShapeError
@@ -16,20 +16,40 @@ from .spec import Spec, warn
 if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
+    from .dispatched import Dispatched, DispatchedModule
     from .sources import SpecLike
 
-Target = TypeVar("Target", bound="Callable[..., Any] | TorchModule")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Decorator(Protocol):
+    """Dispatches what it is given."""
+
+    @overload
+    def __call__(self, fn: TorchModule, /) -> DispatchedModule: ...  # type: ignore[overload-overlap]  # a module is callable
+    @overload
+    def __call__(self, fn: Callable[P, R], /) -> Dispatched[P, R]: ...
 
 
 @overload
 def dispatch(
-    fn: Target,
+    fn: TorchModule,
     spec: SpecLike | None = None,
     *,
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
     **torch_compile_kwargs: Any,
-) -> Any: ...
+) -> DispatchedModule: ...
+@overload
+def dispatch(
+    fn: Callable[P, R],
+    spec: SpecLike | None = None,
+    *,
+    strict: bool = False,
+    unpad: Mapping[str, Callable[..., Any]] | None = None,
+    **torch_compile_kwargs: Any,
+) -> Dispatched[P, R]: ...
 @overload
 def dispatch(
     fn: None = None,
@@ -38,7 +58,7 @@ def dispatch(
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
     **torch_compile_kwargs: Any,
-) -> Callable[[Target], Any]: ...
+) -> Decorator: ...
 def dispatch(
     fn: Callable[..., Any] | TorchModule | None = None,
     spec: SpecLike | None = None,
@@ -59,7 +79,8 @@ def dispatch(
         strict: Whether sizes that no alternative takes, alternatives that overlap, ones that are never reached, and
             padding without a reason or a check that it passed (see `check_padding`) are errors, instead of warnings.
         unpad: What crops an output that a bucket padded, by its path: ``{"return[1]": crop}``.
-        **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` is always on, and artifacts never serve each other's calls.
+        **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` is always on, and artifacts never serve each
+            other's calls.
 
     Raises:
         ShapeError: The spec is wrong, or under ``strict`` its alternatives are; at a call: the inputs do not satisfy
@@ -69,7 +90,7 @@ def dispatch(
     """
     if fn is None:
 
-        def decorate(target: Target) -> Any:
+        def decorate(target: Callable[..., Any] | TorchModule) -> Any:
             return dispatch(target, spec, strict=strict, unpad=unpad, **torch_compile_kwargs)
 
         return decorate

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Span
@@ -29,11 +28,11 @@ from ..ir import (
     Var,
     Variadic,
 )
-from ..ir.taking import asked_by
 from ..ir.variadic import expand_alternative, expand_constraint
 from ..ir.walk import free_vars, holds
 from ..ir.write import write_predicate, write_signature
 from .asking import reasons
+from .taking import artifacts, taken
 
 if TYPE_CHECKING:
     from ..normalize import Facts, Normal
@@ -70,6 +69,7 @@ def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int | tupl
         _section("where the ranges come from", _table(_range_rows(signature, normal))),
         _section("assumptions", _table(_assumption_rows(signature))),
         _section("alternatives, tried in order", _table(_alternative_rows(signature))),
+        _section("artifacts", artifacts(signature) if signature.alternatives else []),
     ]
     written = write_signature(normal.signature)
     if normal.contradictory:
@@ -79,9 +79,13 @@ def explain(signature: Signature, normal: Normal, sizes: Mapping[str, int | tupl
     parts.append(_section("normal form", written.splitlines()))
     accepted: bool | None = True
     if sizes:
-        rows, accepted = _outcome(*_written_out(signature, sizes))
+        whole, single = _written_out(signature, sizes)
+        rows, accepted = _outcome(whole, single)
         given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-        parts.append(_section(f"with {given}", _table(rows)))
+        lines = _table(rows)
+        if accepted is not False and signature.alternatives:
+            lines.append(taken(signature, single, _lengths(sizes)))
+        parts.append(_section(f"with {given}", lines))
     return Explanation("\n\n".join(part for part in parts if part), accepted)
 
 
@@ -233,7 +237,7 @@ def _bucket(bucket: Bucket) -> str:
 
 def _written_out(signature: Signature, sizes: Mapping[str, int | tuple[int, ...]]) -> tuple[Signature, dict[str, int]]:
     """Returns the signature and the sizes with ``batch[0]``, ``batch[1]`` for a variadic of two."""
-    lengths = {name: len(several) for name, several in sizes.items() if isinstance(several, tuple)}
+    lengths = _lengths(sizes)
     single: dict[str, int] = {}
     for name, size in sizes.items():
         if isinstance(size, tuple):
@@ -243,6 +247,10 @@ def _written_out(signature: Signature, sizes: Mapping[str, int | tuple[int, ...]
     constraints = tuple(each for stated in signature.constraints for each in expand_constraint(stated, lengths))
     alternatives = tuple(expand_alternative(each, lengths) for each in signature.alternatives)
     return replace(signature, constraints=constraints, alternatives=alternatives), single
+
+
+def _lengths(sizes: Mapping[str, int | tuple[int, ...]]) -> dict[str, int]:
+    return {name: len(several) for name, several in sizes.items() if isinstance(several, tuple)}
 
 
 def _outcome(signature: Signature, sizes: Mapping[str, int]) -> tuple[list[list[str]], bool | None]:
@@ -265,8 +273,6 @@ def _outcome(signature: Signature, sizes: Mapping[str, int]) -> tuple[list[list[
             rows.append([_text(constraint), "holds", ""])
     told = {True: "accepted", False: "refused", None: "open"}
     rows.append([told[accepted], "", ""])
-    if accepted is not False and signature.alternatives:
-        rows.append([_taken(signature, sizes), "", ""])
     return rows, accepted
 
 
@@ -276,53 +282,3 @@ def _verdict(predicate: Predicate, sizes: Mapping[str, int]) -> bool | None:
         return holds(predicate, sizes)
     except (KeyError, ZeroDivisionError, TypeError):
         return None
-
-
-def _taken(signature: Signature, sizes: Mapping[str, int]) -> str:
-    """Returns a sentence about the alternative that takes ``sizes``."""
-    for number, alternative in enumerate(signature.alternatives, 1):
-        verdicts = [_verdict(condition.predicate, sizes) for condition in asked_by(alternative).conditions]
-        if False in verdicts:
-            continue
-        label = f"alternative {number}, {_name(alternative)}"
-        if None in verdicts:
-            return f"{label}, could take them: a size is not given"
-        if not alternative.buckets:
-            return f"taken by {label}"
-        members = _members(alternative, sizes)
-        if members is None:
-            continue
-        steps = [f"{name} {sizes[name]} → {size}" for name, size in members.items() if sizes[name] != size]
-        waste = 1.0
-        for name, size in members.items():
-            waste *= sizes[name] / size if size else 1.0
-        return f"taken by {label}" + (f": pads {', '.join(steps)} ({1 - waste:.0%} waste)" if steps else ": no padding")
-    return "taken by no alternative: `check` accepts them, `dispatch` would not"
-
-
-def _members(alternative: Alternative, sizes: Mapping[str, int]) -> dict[str, int] | None:
-    """Returns the padded sizes that an alternative's buckets give; None if a size has none, or is not given."""
-    choices: list[list[int]] = []
-    for bucket in alternative.buckets:
-        if bucket.variable not in sizes:
-            return None
-        size = sizes[bucket.variable]
-        if bucket.members is None:
-            modulus = bucket.modulus or 1
-            missing = (bucket.residue - size) % modulus
-            choices.append([] if missing and bucket.pads is None else [size + missing])
-        elif bucket.pads is None:
-            choices.append([member for member in bucket.members if member == size])
-        else:
-            choices.append([member for member in bucket.members if member >= size])
-    names = [bucket.variable for bucket in alternative.buckets]
-    best: tuple[int, dict[str, int]] | None = None
-    for combination in islice(product(*choices), _COMBINATIONS):
-        padded = {**sizes, **{f"{name}_pad": size for name, size in zip(names, combination, strict=True)}}
-        if all(_verdict(c.predicate, padded) is not False for c in alternative.constraints):
-            volume = 1
-            for size in combination:
-                volume *= size
-            if best is None or volume < best[0]:
-                best = volume, dict(zip(names, combination, strict=True))
-    return best[1] if best else None

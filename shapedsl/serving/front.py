@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 from ..ir import Mode, Signature, VariableKind
 from ..runtime.parameters import Parameter
 from ..targets.entry.compile import Passes, fronted, refuse_early
-from ..targets.entry.module import ServedModule, is_module
+from ..targets.entry.module import is_module, served_module
 from .backend import CompileBackend
 from .cases import case_spec
 from .dispatch import Dispatcher
@@ -62,9 +62,9 @@ class Recipe:
                 refuse_early(each, self.passes.lower)
             return front
 
-        front: Any = fronted(target, self.signature, make)
+        front = fronted(target, self.signature, make)
         dispatcher = made[0]
-        dispatcher.bound = front.args if isinstance(front, functools.partial) else ()
+        dispatcher.bound = getattr(front, "args", ())  # of a partial: the object whose attributes the spec names
         for name, offered in offers(dispatcher, self.spec).items():
             setattr(front, name, offered)
         for name, function in self.offered.items():
@@ -111,10 +111,11 @@ def dispatch_callable(target: Any, recipe: Recipe) -> Any:
         TypeError: ``target`` cannot be called.
     """
     if isinstance(target, (staticmethod, classmethod)):  # as a decorator in a class body finds them
-        return type(target)(dispatch_callable(target.__func__, recipe))
+        wrapper: Any = cast("Any", target)
+        return type(wrapper)(dispatch_callable(wrapper.__func__, recipe))
     if not callable(target):
         raise TypeError(f"dispatch() takes a callable, not {target!r}")
-    return ServedModule(target, recipe) if is_module(target) else recipe(target)
+    return served_module(target, recipe) if is_module(target) else recipe(target)
 
 
 __all__ = ["Recipe", "dispatch_callable"]

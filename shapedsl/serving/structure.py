@@ -236,7 +236,8 @@ class Structure:
                 and other.key == artifact.key
                 and other.excluded > artifact.excluded
             ):
-                return other.cell[RUN]
+                run: Callable[..., Any] | None = other.cell[RUN]
+                return run
         return None
 
     def by_position(self, run: Callable[..., Any]) -> Callable[..., Any]:

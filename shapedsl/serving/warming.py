@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -65,6 +65,7 @@ class Warming:
         skipped: Artifacts for which no inputs were found, with the reason.
         total: How many there are.
         error: What ended it early.
+        thread: The one that it runs in, if that is another.
     """
 
     total: int = 0
@@ -72,12 +73,12 @@ class Warming:
     failed: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     error: BaseException | None = None
-    _thread: threading.Thread | None = None
+    thread: threading.Thread | None = None
 
     @property
     def done(self) -> bool:
         """Whether it ended."""
-        return self._thread is None or not self._thread.is_alive()
+        return self.thread is None or not self.thread.is_alive()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Returns whether it ended within ``timeout`` seconds.
@@ -85,8 +86,8 @@ class Warming:
         Raises:
             Exception: What ended it early.
         """
-        if self._thread is not None:
-            self._thread.join(timeout)
+        if self.thread is not None:
+            self.thread.join(timeout)
         if self.done and self.error is not None:
             raise self.error
         return self.done
@@ -129,8 +130,8 @@ def warm(
     if not background:
         run()
         return warming
-    warming._thread = threading.Thread(target=_caught(run, warming), name=f"warm {dispatcher.name}", daemon=True)
-    warming._thread.start()
+    warming.thread = threading.Thread(target=_caught(run, warming), name=f"warm {dispatcher.name}", daemon=True)
+    warming.thread.start()
     return warming
 
 
@@ -270,10 +271,10 @@ def _call(example: Any) -> Call:
     if not isinstance(example, (tuple, list)):
         raise TypeError(f"an example is a tuple of arguments, or (args, kwargs), not {type(example).__name__}")
     parts = tuple(cast("Sequence[Any]", example))
-    if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(parts[1], Mapping):
-        keywords = cast("Mapping[Any, Any]", parts[1])
+    if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(parts[1], dict):
+        keywords = cast("dict[Any, Any]", parts[1])
         if all(isinstance(key, str) for key in keywords):
-            return tuple(cast("Sequence[Any]", parts[0])), dict(keywords)
+            return tuple(cast("Sequence[Any]", parts[0])), keywords
     return parts, {}
 
 

@@ -104,8 +104,8 @@ def f(x: Tensor[*batch, T]):
     ("sizes", "code", "said"),
     [
         (["batch=2,3", "T=6"], 0, "with batch = (2, 3), T = 6 prod(*batch) <= T holds accepted"),
-        (["batch=2,3", "T=6"], 0, "taken by alternative 1, case a"),
-        (["batch=2,4", "T=8"], 0, "taken by alternative 2, otherwise"),
+        (["batch=2,3", "T=6"], 0, "batch[0]=2, batch[1]=3, T=6 → case a → artifact 1 of 2"),
+        (["batch=2,4", "T=8"], 0, "→ otherwise → artifact 2 of 2"),
         (["batch=2,3", "T=5"], 1, "does not hold"),
         (["batch=2,1", "T=6"], 1, "batch[1] >= 2 does not hold"),
         (["batch=", "T=1"], 0, "accepted"),
@@ -136,17 +136,22 @@ def f(x: Tensor[B, P]) -> Tensor[B, P]:
 @pytest.mark.parametrize(
     ("sizes", "outcome"),
     [
-        (["B=1", "P=9"], "taken by alternative 1, case one"),
-        (["B=4", "P=9"], "taken by alternative 2, case small: no padding"),
-        (["B=5", "P=600"], "taken by alternative 3, case padded: pads B 5 → 16, P 600 → 1024 (82% waste)"),
-        (["B=40", "P=600"], "taken by no alternative"),
-        (["B=16", "P=512"], "taken by alternative 3, case padded: no padding"),
-        (["P=600"], "could take them: a size is not given"),
+        (["B=1", "P=9"], "B=1, P=9 → case one → artifact 1 of 10"),
+        (["B=4", "P=9"], "B=4, P=9 → case small → artifact 3 of 10"),
+        (["B=5", "P=600"], "→ case padded → pad B 5→16, P 600→1024 (81 % waste) → artifact 6 of 10"),
+        (["B=40", "P=600"], "B=40, P=600 → no alternative"),
+        (["B=16", "P=512"], "B=16, P=512 → case padded → no padding → artifact 5 of 10"),
+        (["P=600"], "P=600 → case one, if it matches: a size is not given"),
     ],
 )
 def test_the_alternative_that_takes_the_sizes(sizes: list[str], outcome: str) -> None:
     result = run("explain", "-", *sizes, text=CASES)
     assert outcome in result.output
+
+
+def test_how_many_artifacts_a_spec_makes() -> None:
+    output = run("explain", "-", text=CASES.replace("case one: B == 1", "case one: B == 1 eager")).output
+    assert "artifacts\n    9 artifacts\n    without one: case one\n" in output
 
 
 def test_one_spec_of_a_file(tmp_path: Path) -> None:
@@ -218,11 +223,11 @@ def test_the_path_of_an_imported_file_is_plain(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("clause", "size", "words"),
     [
-        ("bucket H multiple of 8", 12, "taken by alternative 2, otherwise"),  # without `pad`, multiples only
-        ("bucket H multiple of 8", 16, "taken by alternative 1, bucket: no padding"),
-        ("bucket H multiple of 8 pad x with 0", 12, "taken by alternative 1, bucket: pads H 12 → 16 (25% waste)"),
-        ("bucket H in {8, 16} pad x with 0", 17, "taken by alternative 2, otherwise"),
-        ("bucket H in {8, 16}", 12, "taken by alternative 2, otherwise"),
+        ("bucket H multiple of 8", 12, "H=12 → otherwise → artifact 2 of 2"),  # without `pad`, multiples only
+        ("bucket H multiple of 8", 16, "H=16 → bucket H → artifact 1 of 2"),
+        ("bucket H multiple of 8 pad x with 0", 12, "H=12 → bucket H → pad 12→16 (25 % waste) → artifact 1 of 2"),
+        ("bucket H in {8, 16} pad x with 0", 17, "H=17 → otherwise → artifact 3 of 3"),
+        ("bucket H in {8, 16}", 12, "H=12 → otherwise → artifact 3 of 3"),
     ],
 )
 def test_a_bucket_takes_what_it_asks_for(clause: str, size: int, words: str) -> None:

@@ -1,16 +1,16 @@
 """``backed``: the same entry function, compiled with sizes that torch may look at: `mark_dynamic` instead of a ShapesSpec.
 
-torch then guesses from the first call, and guards what it relied on; where that is a size, it says so as an error,
-because each dim is marked with its range. A dim of 0 or 1 is left unmarked, since torch specializes those in any case:
-such calls have graphs of their own.
+torch then guesses from the first call, and guards what it relied on: sizes on the other side of a branch have a graph of
+their own. Where it relied on the very size, it says so as an error, because the dim is marked; with a range, too, it would
+refuse any guard, and convolutions need some. A dim of 0 or 1 is left unmarked, since torch specializes those in any case.
 
 Marks are attributes of the caller's tensors, so they are taken off again when the call ends.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,12 +26,10 @@ from ...runtime.parameters import Parameter, header
 
 @dataclass(frozen=True)
 class Mark:
-    """An axis that is dynamic: of which tensor (by number), in which range."""
+    """An axis that is dynamic, and of which tensor, by number."""
 
     tensor: int
     axis: int
-    low: int
-    high: int
 
 
 def marking(
@@ -42,7 +40,7 @@ def marking(
     Args:
         run: Made by torch.compile without a spec.
         parameters: Of both.
-        lowered: What is dynamic, and within which range.
+        lowered: What is dynamic.
         arguments: How the function passes them on.
     """
     spelled = {param.name: param.spelled for param in parameters}
@@ -63,13 +61,27 @@ def marking(
 
 
 def specialized(error: Exception) -> ShapeError | None:
-    """Returns what to raise where torch pinned or narrowed a size that the spec leaves open, or None."""
+    """Returns what to raise where torch pinned a size that the spec leaves open, or None."""
     if type(error).__name__ != "ConstraintViolationError" and "Constraints violated" not in str(error):
         return None
+    pinned = [f"{_place(found)} became {found['size']}" for found in _PINNED.finditer(str(error))]
     said = [line.strip(" -") for line in str(error).splitlines() if line.strip().startswith("- ")]
-    message = "torch specialized a size that the spec leaves open"
-    helps = ("let a `case` have the sizes for which the program differs",)
-    return ShapeError([Diagnostic("specialized-dim", Severity.ERROR, message, notes=tuple(said[:3]), helps=helps)])
+    message = f"torch specialized a size that the spec leaves open{': ' if pinned else ''}{' and '.join(pinned[:3])}"
+    notes = () if pinned else tuple(said[:3])
+    helps = ("let a `case` have the sizes for which the program differs, or write the number in the spec",)
+    return ShapeError([Diagnostic("specialized-dim", Severity.ERROR, message, notes=notes, helps=helps)])
+
+
+def _place(found: re.Match[str]) -> str:
+    parts = re.sub(r"\['(\w+)'\]", r".\1", found["place"]).removeprefix(".")
+    return f"`{parts}.shape[{found['axis']}]`"
+
+
+# as torch's ConstraintViolationError puts it
+_PINNED: Final = re.compile(
+    r"You marked L(?P<place>\S+?)\.size\(\)\[(?P<axis>\d+)\] as dynamic but your code specialized it to be a constant "
+    r"\((?P<size>\d+)\)"
+)
 
 
 class _Marked:
@@ -79,13 +91,13 @@ class _Marked:
         self.marks = marks
 
     @contextmanager
-    def around(self, *tensors: Any) -> Iterator[None]:
+    def around(self, *tensors: Any) -> Generator[None]:
         kept = [(tensor, _attributes(tensor)) for tensor in tensors]
         try:
             for mark in self.marks:
                 tensor = tensors[mark.tensor]
                 if tensor.shape[mark.axis] >= 2:
-                    torch._dynamo.mark_dynamic(tensor, mark.axis, min=max(mark.low, 2), max=mark.high)
+                    torch._dynamo.mark_dynamic(tensor, mark.axis)
             yield
         finally:
             for tensor, before in reversed(kept):
@@ -93,8 +105,6 @@ class _Marked:
                     tensor.__dict__.pop(name, None)
                 tensor.__dict__.update(before)
 
-
-_LARGEST: Final = sys.maxsize - 1  # torch takes a lower end only together with an upper one
 
 _MADE = (
     "_dynamo_dynamic_indices",
@@ -112,13 +122,12 @@ def _attributes(tensor: Any) -> dict[str, Any]:
 
 
 def _marks(leaf: Leaf, tensor: int, lowered: Lowered) -> Iterator[Mark]:
-    ranges = {v.name: v for v in lowered.variables if v.kind is not VariableKind.INT}
+    sizes = {variable.name for variable in lowered.variables if variable.kind is not VariableKind.INT}
     if leaf.scalar:
         return
     for axis, dim in enumerate(leaf.dims):
-        if isinstance(dim, Var) and dim.name in ranges:
-            variable = ranges[dim.name]
-            yield Mark(tensor, axis, variable.low or 0, _LARGEST if variable.high is None else variable.high)
+        if isinstance(dim, Var) and dim.name in sizes:
+            yield Mark(tensor, axis)
 
 
 def _value(leaf: Leaf, spelled: dict[str, str], code: Code) -> str:

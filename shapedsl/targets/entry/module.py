@@ -80,6 +80,11 @@ class ServedModule(SpecModule):
 OFFERED: Final = frozenset({"warm", "stats", "explain", "check_padding", "spec", "dispatcher"})
 
 
+def served_module(module: Any, recipe: Callable[[Callable[..., Any]], Callable[..., Any]]) -> ServedModule:
+    """Returns ``module`` behind what ``recipe`` makes of it."""
+    return ServedModule(module, recipe)
+
+
 def is_module(target: object) -> bool:
     """Returns whether ``target`` is a module of torch's."""
     return isinstance(target, torch.nn.Module)

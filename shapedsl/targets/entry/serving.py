@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,7 +43,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 @contextmanager
-def kept(target: Callable[..., Any], values: Sequence[Any] = ()) -> Iterator[None]:
+def kept(target: Callable[..., Any], values: Sequence[Any] = ()) -> Generator[None]:
     """Puts the buffers of modules back when the block ends: statistics that made inputs would change.
 
     Args:
