@@ -190,7 +190,6 @@ def claims(
     *,
     handled: Collection[str] = (),
     checked: Collection[int] = (),
-    strict: bool = False,
 ) -> None:
     """Reports buckets of which nothing says that padding changes no result: ``unchecked-padding``.
 
@@ -199,12 +198,11 @@ def claims(
         report: Receives warnings.
         handled: Outputs that the caller cuts back, as ``return[1]``.
         checked: Positions of the alternatives that passed a padding check.
-        strict: Makes them errors.
     """
     if signature.alternatives:
         from .normalize.claims_of_padding import check_claims
 
-        check_claims(signature, report, handled=handled, checked=checked, strict=strict)
+        check_claims(signature, report, handled=handled, checked=checked)
 
 
 def resolve(signature: Signature, report: Report) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import pipeline
-from ..diagnostics import Diagnostic, Report, ShapeError
+from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..ir import Signature
 from ..targets.tensors import torch_for
+from .callables import is_module
 from .examples import given_of
 from .sources import as_spec
 from .spec import Spec, warn
@@ -99,7 +102,7 @@ def check_dispatched(
     """
     signature = dispatcher.signature
     report = examined(
-        dispatcher.target,
+        _behind(dispatcher),
         signature,
         examples,
         n=n,
@@ -135,7 +138,7 @@ def examined(
         raise ValueError(f"n= is a count, not {n!r}")
     dispatched = getattr(fn, "dispatcher", None)
     if dispatched is not None:  # what is behind it is checked
-        fn, unpad = dispatched.target, unpad or dispatched.unpad
+        fn, unpad = _behind(dispatched), unpad or dispatched.unpad
     calls = _calls(examples)
     parameters = parameters_of(fn, signature)
     target = Target(fn, signature, parameters, Bench(fn), signature.name, unpad or {})
@@ -151,6 +154,14 @@ def examined(
     report = check.finish()
     _remember(fn, signature, unpad, report.checked)
     return report
+
+
+def _behind(dispatcher: Dispatcher) -> Any:
+    """Returns what is dispatched; of a spec that speaks of its receiver, with the receiver."""
+    if not dispatcher.bound:
+        return dispatcher.target
+    receiver: Any = dispatcher.bound[0]
+    return receiver if is_module(receiver) else MethodType(dispatcher.target, receiver)
 
 
 def raise_unsafe(found: PaddingReport, signature: Signature) -> None:
@@ -194,8 +205,9 @@ def claimed(fn: Any, spec: Spec, *, strict: bool, unpad: _Unpad | None = None) -
     """
     report = Report()
     passed = _recalled(fn).get(_key(fn, spec.signature, unpad), frozenset())
-    pipeline.claims(spec.signature, report, handled=tuple(unpad or ()), checked=passed, strict=strict)
-    report.raise_errors()
+    pipeline.claims(spec.signature, report, handled=tuple(unpad or ()), checked=passed)
+    if strict and len(report):
+        raise ShapeError([replace(each, severity=Severity.ERROR) for each in report])
     warn(report)
 
 

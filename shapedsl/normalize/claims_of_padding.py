@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
-from ..diagnostics import Report, Severity
+from ..diagnostics import Report
 from ..ir import (
     Alternative,
     Attribute,
@@ -112,26 +112,22 @@ def check_claims(
     *,
     handled: Collection[str] = (),
     checked: Collection[int] = (),
-    strict: bool = False,
 ) -> None:
-    """Adds ``unchecked-padding`` findings.
+    """Adds ``unchecked-padding`` findings, which are warnings.
 
     Args:
         signature: Resolved.
-        report: Receives them: warnings.
+        report: Receives them.
         handled: Outputs that the caller cuts back, as ``return[1]``.
         checked: Positions of the alternatives that passed a padding check.
-        strict: Makes them errors.
     """
-    severity = Severity.ERROR if strict else Severity.WARNING
     for each in unchecked(signature, handled):
         name = each.bucket.variable
         if each.position in checked:
             continue
         if each.outputs:
             outputs = ", ".join(f"`{path}`" for path in each.outputs)
-            report.emit(
-                severity,
+            report.warning(
                 "unchecked-padding",
                 f"nothing says that padding `{name}` leaves {outputs} right",
                 at=each.bucket.span,
@@ -142,8 +138,7 @@ def check_claims(
                 ],
             )
         else:
-            report.emit(
-                severity,
+            report.warning(
                 "unchecked-padding",
                 f"nothing says that padding `{name}` changes no result",
                 at=each.bucket.span,

@@ -74,13 +74,11 @@ class PaddingCheck:
         """Returns the report, with the buckets of which nothing is known."""
         self.remarks.finish()
         for position, alternative in enumerate(self.target.signature.alternatives):
-            seen = {name for trial in self.report.trials if trial.position == position for name in trial.padded}
-            compared = any(trial.count or trial.unsafe for trial in self.report.trials if trial.position == position)
+            mine = [trial for trial in self.report.trials if trial.position == position]
             for bucket in alternative.buckets:
-                if bucket.pads is not None and (bucket.variable not in seen or not compared):
-                    why = (
-                        "nothing that could be compared" if bucket.variable in seen else "no call that pads it was run"
-                    )
+                padded = [trial for trial in mine if bucket.variable in trial.padded]
+                if bucket.pads is not None and not any(trial.count or trial.unsafe for trial in padded):
+                    why = "nothing could be compared" if padded else "no call that pads it was run"
                     self.report.missed.append((position, bucket, why))
         return self.report
 

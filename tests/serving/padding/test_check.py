@@ -473,3 +473,17 @@ def test_what_is_dispatched_is_checked_as_it_was() -> None:
 def test_senseless_options_are_refused(options: Any) -> None:
     with pytest.raises(ValueError, match="="):
         check(lambda x: x, spec(), **options)
+
+
+def test_outputs_that_are_no_numbers_say_nothing() -> None:
+    report = check(lambda x: torch.full((x.shape[0],), torch.nan), spec("float32[B]"))
+    assert not report.unsafe
+    assert not report.passed
+    assert "not checked: `S`: nothing could be compared" in str(report)
+
+
+def test_what_is_written_to_an_argument_is_enough() -> None:
+    def double(x: Any) -> None:
+        x.mul_(2)
+
+    assert check(double, spec("None")).passed

@@ -107,3 +107,26 @@ def forward(x: float32[B, S, 4]) -> (float32[B, S, 8], float32[1, B, 8]):
         sd.dispatch(modules.Recurrent(), spec.replace("LINE", line), strict=True, backend="eager")
     unpad = {"return[1]": lambda output, sizes: output}
     sd.dispatch(modules.Recurrent(), plain, unpad=unpad, strict=True, backend="eager")
+
+
+def test_a_silenced_warning_is_no_error_either(fresh: Any) -> None:
+    silenced = text().replace("pad x with 0 ", "pad x with 0  # shapedsl: ignore[unchecked-padding]")
+    sd.dispatch(fresh, silenced, strict=True, backend="eager")
+
+
+def test_attributes_of_the_receiver_are_its_own() -> None:
+    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.eye(4))
+
+        def forward(self, x: Any) -> Any:
+            return x @ self.w
+
+    spec = """
+class Net:
+    def forward(self: Net(w: Tensor[D, D]), x: float32[B, D]) -> float32[B, D]:
+        where 1 <= B <= 8, D == 4
+        bucket B in {8} pad x with 0 as rows_independent
+"""
+    assert sd.dispatch(Net(), spec, backend="eager").check_padding(n=3).passed
