@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...ir import AnyType, Const, Dim, Fresh, Param, ParamKind, Path, Size, Static, Type, Var
+from ...ir import Const, Dim, Fresh, Param, ParamKind, Path, Size, Static, Type, Var
 from ..calls import count
 from ..histogram import Sizes
 from ..profile import Profile, Structure
@@ -32,6 +32,8 @@ from .typed import Typer, dtypes_by_path, is_index
 
 _SHARE: Final = 5  # a size is the hint if one call in so many has it; else the median is
 _NOTES: Final = 12
+_POSITIONAL: Final = (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL_OR_KEYWORD)
+_VARIADIC: Final = (ParamKind.VAR_POSITIONAL, ParamKind.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,15 +211,18 @@ class _Inference:
         typer = Typer(lambda column: self.sizes[number[id(column)]], self.notes)
         known = {parameter.name: parameter for parameter in self.profile.parameters}
         params: list[Param] = []
+        optional = False
         for name, shape in self.shapes.items():
             if not is_sayable(name):
                 self.notes.append(f"parameter {name} is left out: no .shapes file can say its name")
                 continue
             about = known.get(name)
             kind = ParamKind.POSITIONAL_OR_KEYWORD if about is None else ParamKind[about.kind]
-            params.append(Param(name, typer.type(shape), kind, default=about is not None and about.default))
-        unused = [p.name for p in self.profile.parameters if p.name not in self.shapes and not p.default]
-        params += [Param(name, AnyType()) for name in unused if known[name].kind.startswith("POSITIONAL")]
+            always = all(any(name == each for each, _ in structure) for structure in self.structures)
+            default = (about is not None and about.default) or not (always or kind in _VARIADIC)
+            if kind in _POSITIONAL:  # none without a default follows one that has it
+                optional = default = optional or default
+            params.append(Param(name, typer.type(shape), kind, default=default))
         returns = self._returns()
         notes = list(dict.fromkeys(self.notes))
         more = [f"and {len(notes) - _NOTES} more"] if len(notes) > _NOTES else []
