@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
@@ -115,6 +116,8 @@ def dispatch_callable(target: Any, recipe: Recipe) -> Any:
         return type(wrapper)(dispatch_callable(wrapper.__func__, recipe))
     if not callable(target):
         raise TypeError(f"dispatch() takes a callable, not {target!r}")
+    if inspect.iscoroutinefunction(target) or inspect.isasyncgenfunction(target):
+        raise TypeError(f"dispatch() takes no async function: torch would return what {target!r} is awaited for")
     return served_module(target, recipe) if is_module(target) else recipe(target)
 
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..runtime.locks import Lock
 from ..runtime.slots import PaddingError
+from ..targets.entry.serving import is_transformed
 from .artifacts import ArtifactSpec
 from .joint import MOST_REMEMBERED, Joint
 
 if TYPE_CHECKING:
     from .structure import Structure
 
+MOST_TOLD: Final = 16  # reasons for which calls of an artifact ran without it
 MOST_SAID: Final = 300  # letters of a reason
 SAMPLED: Final = 31  # a call is timed if no bit of its number is among these
 FIRST: Final = 30  # where counting begins, so that the second call is timed, and then every 32nd
@@ -89,6 +91,8 @@ class Artifact:
             call: How to run; by default with ``values`` as they are.
         """
         run = call or self.structure.call
+        if self.state is State.NEW and is_transformed():
+            return self.structure.eager(*values)
         if self.state is State.NEW:
             with self._lock:
                 if self.state is State.NEW:
@@ -139,6 +143,8 @@ class Artifact:
 
     def fail(self, error: Exception) -> None:
         """Gives the artifact up, and says so once."""
+        if self.state is State.FAILED:  # the function called itself, and that call told
+            return
         self.state, self.reason = State.FAILED, headline(error)
         self.cell[RUN] = None
         for hook in self._hooks:
@@ -157,7 +163,9 @@ class Artifact:
         if reason is None:
             raise error
         result = self.structure.eager(*values)
-        if headline(reason) not in self._told:
+        if is_transformed():
+            return result
+        if headline(reason) not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(headline(reason))
             dispatcher.tell_refused(self, reason)
         return result

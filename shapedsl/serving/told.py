@@ -44,6 +44,7 @@ def no_alternative(name: str, expanded: Expanded, sizes: Mapping[str, int]) -> D
     helps: list[str] = []
     if found is not None:
         position, near = found
+        failing.sort(key=lambda each: each[0] is not signature.alternatives[position])  # what is nearest comes first
         changed = ", ".join(f"{n} = {size}" for n, size in near.items() if size != sizes[n])
         helps.append(f"the nearest size that is taken is {changed}, by {_called(signature.alternatives[position])}")
     helps.append("add `otherwise eager` to run what no alternative takes without an artifact")
@@ -179,7 +180,7 @@ def too_many(name: str, what: str, ints: Sequence[str], most: int, signature: Si
 def warn(diagnostic: Diagnostic) -> None:
     """Passes ``diagnostic`` to `warnings.warn`, as of the caller's line."""
     frame = inspect.currentframe()
-    level = 0
+    level = 1
     while frame is not None and _is_ours(str(frame.f_globals.get("__name__"))):
         frame = frame.f_back
         level += 1

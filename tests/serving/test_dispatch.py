@@ -7,7 +7,9 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 
 import shapedsl as sd
 from shapedsl import Tensor, shapes
@@ -171,16 +173,14 @@ def test_structures_have_artifacts_of_their_own() -> None:
         backend=backend,
     )
     made: set[tuple[bool, int, int, bool]] = set()
-    for batch in (1, 4, 5):
-        for rank in (0, 1):
-            for length in (1, 2):
-                for masked in (False, True):
-                    shape = (batch, *[3] * rank)
-                    args = [torch.rand(shape)] + [torch.rand(shape)] * masked
-                    more = [torch.rand(shape) for _ in range(length)]
-                    assert torch.equal(served(*args, more=more), add(*args, more=more))
-                    made.add((batch == 1, rank, length, masked))
-    assert len(backend) == len(made) == 16
+    for rank, length, masked in ((0, 1, False), (1, 1, False), (1, 2, False), (1, 2, True)):
+        for batch in (1, 4, 5):
+            shape = (batch, *[3] * rank)
+            args = [torch.rand(shape)] + [torch.rand(shape)] * masked
+            more = [torch.rand(shape) for _ in range(length)]
+            assert torch.equal(served(*args, more=more), add(*args, more=more))
+            made.add((batch == 1, rank, length, masked))
+    assert len(backend) == len(made) == 8
 
 
 def test_static_sizes_have_artifacts_of_their_own() -> None:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 
 import shapedsl as sd
 
@@ -188,3 +190,46 @@ def test_too_many_ints_run_eagerly() -> None:
     assert ["64 artifacts, one for each value of `n`" in str(each.message) for each in warned] == [True]
     assert "n: Scalar[N]" in str(warned[0].message)
     assert len(served.stats()["artifacts"]) == 64
+
+
+def test_a_transform_that_torch_does_not_compile_poisons_nothing() -> None:
+    backend = Counting()
+    served = dispatch(lambda x: (x * x).sum(), CASES, backend=backend)
+    x = torch.rand(4, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):  # before it is made, and after
+            assert torch.equal(torch.func.grad(served)(x[0]), 2 * x[0])
+            assert torch.allclose(torch.vmap(served)(x), (x * x).sum(1))
+            assert torch.equal(served(x[0]), (x[0] * x[0]).sum())
+    assert len(backend) == 1
+
+
+def test_a_default_device_changes_nothing() -> None:
+    backend = Counting()
+    served = dispatch(lambda x: x * 2, CASES, backend=backend)
+    torch.set_default_device("cpu")  # a mode of functions, for good
+    try:
+        served(torch.rand(3))
+    finally:
+        torch.set_default_device(None)
+    assert len(backend) == 1
+
+
+def test_a_function_that_calls_itself_is_told_of_once() -> None:
+    def halve(x: torch.Tensor) -> torch.Tensor:
+        return x if x.shape[0] <= 1 else served(x[: x.shape[0] // 2])
+
+    served = dispatch(halve, "def halve(x: Tensor[B]):\n    otherwise", backend="eager")
+    with pytest.warns(sd.ShapeWarning) as warned:
+        assert served(torch.ones(9)).tolist() == [1.0]
+    assert len(warned) == 1
+    assert warned[0].filename == __file__  # the line that called, not one of ours
+
+
+def test_async_functions_are_refused() -> None:
+    async def later(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    with pytest.raises(TypeError, match="async"):
+        dispatch(later, CASES)

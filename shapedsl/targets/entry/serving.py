@@ -35,6 +35,14 @@ def _of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
     return (value for value in values if type(value) in (torch.Tensor, torch.nn.Parameter))
 
 
+def is_transformed() -> bool:
+    """Returns whether this call is part of ``vmap``, ``torch.func.grad`` or the like, or under a FakeTensorMode or one like it.
+
+    torch cannot compile there, which says nothing of other calls.
+    """
+    return bool(torch._C._len_torch_dispatch_stack()) or torch._C._functorch.peek_interpreter_stack() is not None
+
+
 def is_refusal(error: Exception) -> bool:
     """Returns whether an error says that torch could not compile, rather than what a graph or a function raised."""
     from torch._dynamo.exc import FailOnRecompileLimitHit, TorchDynamoException
@@ -100,4 +108,4 @@ def _forget_compiling() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_compiling)
 
-__all__ = ["as_now", "device_of", "is_refusal", "kept", "versions_of"]
+__all__ = ["as_now", "device_of", "is_refusal", "is_transformed", "kept", "versions_of"]
