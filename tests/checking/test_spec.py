@@ -12,9 +12,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+np = pytest.importorskip("numpy", reason="numpy is not installed")
+
 from torch._dynamo.source import ConstantSource
 from torch._dynamo.testing import CompileCounter
 from torch._subclasses.fake_tensor import FakeTensorMode

@@ -9,7 +9,9 @@ import types
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 
 import shapedsl as sd
 from shapedsl import Spec

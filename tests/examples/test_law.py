@@ -5,7 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 
-import torch
+import pytest
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
+
 from hypothesis import HealthCheck, assume, given, settings
 
 import shapedsl as sd

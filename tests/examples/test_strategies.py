@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 from hypothesis import HealthCheck, find, given, settings
 
 import shapedsl as sd

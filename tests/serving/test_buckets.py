@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 from click.testing import CliRunner
 
 import shapedsl as sd

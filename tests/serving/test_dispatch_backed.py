@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 
 import shapedsl as sd
 

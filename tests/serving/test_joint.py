@@ -6,7 +6,9 @@ from itertools import product
 from math import prod
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

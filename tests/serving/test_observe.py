@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 
 import shapedsl as sd
 from shapedsl.serving.profile import Profile, rows

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 
 import shapedsl as sd
 from tests.serving.padding_by_hand import call, padded

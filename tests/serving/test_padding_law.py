@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
+import pytest
+
+torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
