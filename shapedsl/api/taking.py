@@ -18,8 +18,8 @@ from ..ir.taking import asked_by, pads
 from ..ir.variadic import expand_alternative
 from ..ir.walk import holds
 from ..serving.cases import label, numbered
-from ..serving.explained import number_of, path
 from ..serving.joint import chooser
+from ..serving.paths import number_of, path
 
 
 def taken(signature: Signature, sizes: Mapping[str, int], lengths: Mapping[str, int]) -> str:

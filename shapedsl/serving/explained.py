@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import ShapeError
-from ..ir import Alternative, Mode, Signature
-from ..ir.expanded import Expanded
-from .cases import Numbered, combinations, label, numbered
-from .joint import chooser
+from ..ir import Mode
+from .cases import combinations, label, numbered
+from .paths import members, number_of, path
 from .running import Artifact, State
 
 if TYPE_CHECKING:
@@ -46,58 +45,6 @@ def explain_call(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: Mapping[
     return "\n".join(lines)
 
 
-def path(
-    signature: Signature,
-    expanded: Expanded,
-    position: int,
-    sizes: Mapping[str, int],
-    chosen: tuple[int, ...] | None,
-) -> str:
-    """Returns ``B=5, S=40 → bucket S → pad 40→64 (37 % waste) → artifact 3``.
-
-    Args:
-        signature: With the alternatives that are numbered.
-        expanded: At the structure of the call.
-        position: Of the alternative that takes the sizes.
-        sizes: Of the call.
-        chosen: The padded sizes of its buckets, if it pads.
-    """
-    parts = [", ".join(f"{name}={size}" for name, size in sizes.items()) or "no sizes"]
-    alternative = signature.alternatives[position] if signature.alternatives else None
-    if alternative is not None:
-        parts.append(label(alternative, position))
-        if chosen is not None:
-            parts.append(chooser(alternative, expanded).describe(sizes, chosen) or "no padding")
-    if alternative is not None and alternative.mode is Mode.EAGER:
-        return " → ".join([*parts, "runs eagerly"])
-    number = number_of(signature, position, sizes, chosen)
-    return " → ".join([*parts, "an artifact" if number is None else f"artifact {number}"])
-
-
-def number_of(
-    signature: Signature, position: int, sizes: Mapping[str, int], chosen: tuple[int, ...] | None
-) -> int | None:
-    """Returns the number of an artifact, counted from 1; None where there are too many to count."""
-    counted: Numbered = numbered(signature)
-    first = counted.first[position]
-    if first is None or not counted.exact:
-        return None
-    if not signature.alternatives:
-        return first
-    alternative = signature.alternatives[position]
-    pinned = _pinned(alternative, sizes, chosen)
-    for at, combination in enumerate(combinations(alternative)):
-        if all(pinned.get(name) == size for name, size in combination):
-            return first + at
-    return None
-
-
-def _pinned(alternative: Alternative, sizes: Mapping[str, int], chosen: tuple[int, ...] | None) -> Mapping[str, int]:
-    if chosen is None:
-        return sizes
-    return {bucket.variable: size for bucket, size in zip(alternative.buckets, chosen, strict=True)}
-
-
 def _state(structure: Structure, taken: Taken, artifact: Artifact | None) -> str:
     """Returns what became of the artifact of a call."""
     signature = structure.signature
@@ -124,11 +71,11 @@ def _state(structure: Structure, taken: Taken, artifact: Artifact | None) -> str
 
 def _combination(structure: Structure, taken: Taken, sizes: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     alternative = structure.alternatives[taken.position]
-    pinned = _pinned(alternative, sizes, taken.chosen)
+    pinned = members(alternative, sizes, taken.chosen)
     for combination in combinations(alternative):
         if combination and all(pinned.get(name) == size for name, size in combination):
             return combination
     return ()
 
 
-__all__ = ["explain_call", "number_of", "path"]
+__all__ = ["explain_call"]
