@@ -5,12 +5,14 @@ Before and after, with ``bucket S in {64, 128} pad ids with 0`` and 40 columns::
     f(ids)          run(ids of 64 columns)[:, :40]
 
 `geometry` works out where slots are, once for a tuple of sizes; `tensors` pads, in memory that `buffers` keeps;
-`cropping` undoes it. Where every size is a member already, arguments are passed as they are.
+`cropping` undoes it. Where every size is a member already, tensors are passed as they are, or as views or copies
+that torch does not tell from padded ones: else it would compile twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -77,8 +79,9 @@ class Padder:
         leaves = sorted({each.leaf for each in self._grown})
         paths = {at: expanded.leaves[at].path for at in leaves}
         self._places = {at: str(path) for at, path in paths.items()}
-        index = {param.name: at for at, param in enumerate(parameters)}
-        self._roots = [(index[name], name, tree) for name, tree in tree_of([(paths[at], at) for at in leaves]).items()]
+        self._index = {param.name: at for at, param in enumerate(parameters)}
+        trees = tree_of([(paths[at], at) for at in leaves])
+        self._roots = [(self._index[name], name, tree) for name, tree in trees.items()]
         self._remembered: dict[tuple[tuple[int, ...], tuple[int, ...]], Geometry] = {}
         self._pool = Pool()
 
@@ -111,22 +114,35 @@ class Padder:
                 self._remembered.clear()
             self._remembered[sizes, chosen] = shape
         call = _Call(shape)
-        if not shape.changed:
-            return self._crop(run(*values), call)
+        lent = call.lent
         passed = [*values]
         for index, name, tree in self._roots:
             passed[index] = self._padded(passed[index], tree, name, call)
         result = run(*passed)
         del passed
-        for lent in call.lent:
-            lent.take_back(call.lent)
+        for each in lent:
+            if each.changed:
+                self._take_back(lent, values)
+                break
         for copied in call.copied:
             copied.take_back()
         result = self._crop(result, call)
         call.copied.clear()
-        for lent in call.lent:
-            lent.release(self._pool)
+        for each in lent:
+            each.release(self._pool)
         return result
+
+    def _take_back(self, lent: Sequence[Lent], values: Sequence[Any]) -> None:
+        """Copies what the callee wrote back to the caller's tensors: all of it, or nothing."""
+        tensors: list[tuple[str, torch.Tensor]] = []
+        for leaf in self._expanded.leaves:
+            if not leaf.scalar and leaf.path.root in self._index:
+                with suppress(AttributeError, IndexError, KeyError, TypeError):  # the callee changed a container
+                    found = part(values[self._index[leaf.path.root]], leaf.path.steps)
+                    if isinstance(found, torch.Tensor):
+                        tensors.append((str(leaf.path), found))
+        for copy in [each.take_back(tensors) for each in lent if each.changed]:
+            copy()
 
     def _used(self, returns: Type | None, padded: Sequence[str]) -> frozenset[str]:
         """Returns the sizes on which geometries depend."""
@@ -175,10 +191,13 @@ class Padder:
                 return value
             for lent in call.lent:
                 if lent.original is value and lent.geometry is grows:
+                    lent.places.append(self._places[tree])
                     return lent.padded  # passed twice: what is written to one is seen in the other
-            lent = lend(value, grows, self._places[tree], tree, self._pool)
-            call.lent.append(lent)
-            return lent.padded
+            made = lend(value, grows, self._places[tree], tree, self._pool)
+            if made is None:
+                return value
+            call.lent.append(made)
+            return made.padded
         parts: dict[Any, Any] = {}
         for step, below in tree.items():
             before = part(value, (step,))
@@ -224,8 +243,10 @@ class _Call:
 
     def owned(self, tensor: torch.Tensor) -> torch.Tensor:
         """Returns ``tensor``, or a copy of it if it lies in memory that is used again."""
-        shared = any(lent.buffer is not None and lent.buffer.shares(tensor) for lent in self.lent)
-        return tensor.clone() if shared else tensor
+        for lent in self.lent:
+            if lent.buffer is not None and lent.buffer.shares(tensor):
+                return tensor.clone()
+        return tensor
 
 
 __all__ = ["Padder", "PaddingError", "Unpad", "parse_path"]

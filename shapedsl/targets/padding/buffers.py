@@ -14,7 +14,7 @@ Before and after, for ``x: Tensor[S, 4]`` with 3 rows, padded to 8::
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, Final
 
 import torch
@@ -22,7 +22,7 @@ import torch
 from ...runtime.locks import Lock
 
 MOST_IDLE: Final = 8  # buffers of one kind that wait; more threads than that allocate
-MOST_VIEWS: Final = 32  # prepared layouts of one buffer
+MOST_VIEWS: Final = 1024  # prepared layouts of one buffer
 
 
 class Buffer:
@@ -42,10 +42,9 @@ class Buffer:
         self.views: dict[Hashable, Any] = {}
         self._idle = 0
 
-    def lend(self, shape: Sequence[int], strides: Sequence[int]) -> torch.Tensor:
-        """Returns a tensor in this memory, for the callee; see `is_free`."""
+    def count(self) -> None:
+        """Counts who holds the memory, before a tensor in it is lent; see `is_free`."""
         self._idle = _users(self._storage)
-        return torch.as_strided(self.flat, shape, strides)
 
     @property
     def is_free(self) -> bool:
@@ -60,7 +59,10 @@ class Buffer:
 
     def shares(self, tensor: torch.Tensor) -> bool:
         """Returns whether ``tensor`` lies in this memory."""
-        return bool(tensor.untyped_storage()._cdata == self._storage._cdata)
+        try:
+            return bool(tensor.untyped_storage()._cdata == self._storage._cdata)
+        except (NotImplementedError, RuntimeError):  # a tensor of a kind that has none
+            return False
 
 
 class Pool:

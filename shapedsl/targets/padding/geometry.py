@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
+from typing import Any
 
 from ...ir import Bucket, Path, Size
 from ...ir.expanded import Expanded
@@ -43,11 +45,13 @@ class LeafGeometry:
 
     Attributes:
         axes: Those that grow.
-        fills: In the order in which slots are filled: later ones own the corners.
+        fills: In the order in which slots are filled: later ones own the corners. Empty where nothing grows.
+        layouts: What was worked out for shapes and strides.
     """
 
     axes: Mapping[int, Axis]
     fills: tuple[Filled, ...]
+    layouts: dict[object, Any] = field(default_factory=dict["object", "Any"])
 
     def shape(self, shape: Sequence[int]) -> list[int]:
         """Returns the padded shape."""
@@ -56,6 +60,7 @@ class LeafGeometry:
             made[at] = axis.size
         return made
 
+    @cached_property
     def regions(self) -> list[tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]]]:
         """Returns ``(in the padded tensor, in the caller's)`` of each region of real data: axis → start, length."""
         runs = [[(at, run) for run in axis.real] for at, axis in self.axes.items()]
@@ -74,7 +79,7 @@ class Geometry:
 
     Attributes:
         sizes: The caller's sizes, and the padded ones as ``S_pad``.
-        leaves: Tensors that grow, by their number in `Expanded.leaves`.
+        leaves: Tensors that grow at some sizes, by their number in `Expanded.leaves`.
         scalars: Python ints that grow, likewise.
         changed: Whether anything grows.
     """
@@ -142,8 +147,9 @@ def geometry(
                 fills.setdefault(each.leaf, []).append(filled)
     leaves: dict[int, LeafGeometry] = {}
     equal: dict[object, LeafGeometry] = {}
-    for at, found in fills.items():
-        own = {number: axis for number, axis in axes[at].items() if axis.insertions}
+    for at, every in axes.items():
+        own = {number: axis for number, axis in every.items() if axis.insertions}
+        found = fills.get(at, ())
         key = (*own.items(), *((filled.axis, filled.insertion, type(filled.value), filled.value) for filled in found))
         leaves[at] = equal.setdefault(key, LeafGeometry(own, tuple(found)))
     pairs = zip(buckets, chosen, strict=True)

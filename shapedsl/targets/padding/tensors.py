@@ -5,16 +5,20 @@ Before and after, ``x`` of 3 rows padded to 4 with 0, then run by a callee that 
     buffer route      copy rows 0 to 2 into memory we have, write row 3
     new route         torch.cat((x, zeros)): gradients flow back through it
     afterwards        rows 0 to 2 of the padded tensor are copied back to x, since it was written to
+
+Torch compiles again for a tensor of other strides or another class, for one that requires gradients, and for one
+that was made in inference mode. So a tensor that is as large as a member already goes to the callee only if it is
+what padding would have made; else as a view that is, or a copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import torch
-from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
+from torch.autograd import forward_ad
 
 from ...ir import Edge
 from ...runtime.slots import wrong_pad
@@ -22,21 +26,23 @@ from .buffers import Buffer, Pool, stream_of
 from .fills import no_edge, number_in, row_in
 from .geometry import Filled, LeafGeometry
 
+MOST_LAYOUTS: Final = 64  # of one geometry
+
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class Lent:
-    """One padded tensor of a call.
+    """One tensor of a call that the callee gets another one for.
 
     Attributes:
         original: The caller's tensor.
         padded: What the callee gets.
         geometry: How it grew.
-        buffer: Its memory, or None where it is a tensor of its own.
-        place: What messages call it.
+        buffer: Its memory, or None where it is not of a buffer.
+        places: The arguments that it is.
     """
 
-    __slots__ = ("_changes", "_key", "buffer", "geometry", "original", "padded", "place")
+    __slots__ = ("_before", "_changes", "_key", "buffer", "geometry", "original", "padded", "places")
 
     def __init__(
         self,
@@ -48,49 +54,61 @@ class Lent:
         buffer: Buffer | None = None,
     ) -> None:
         self.original = original
-        self.place = place
+        self.places = [place]
         self.padded: torch.Tensor | None = padded
         self.geometry = geometry
         self.buffer = buffer
         self._key = key
         self._changes = _changes(padded)
+        self._before = _changes(original)
 
-    def take_back(self, others: Sequence[Lent]) -> None:
-        """Copies what the callee wrote into the real region back to the caller's tensor.
+    @property
+    def changed(self) -> bool:
+        """Whether the callee wrote to it, or to a tensor that shares the memory of the caller's."""
+        assert self.padded is not None  # before `release`
+        return _changes(self.padded) != self._changes or _changes(self.original) != self._before
+
+    def take_back(self, others: Sequence[tuple[str, torch.Tensor]]) -> Callable[[], None]:
+        """Returns what copies what the callee wrote into the real region back to the caller's tensor.
 
         Args:
-            others: All padded tensors of the call.
+            others: All tensors of the call, as the caller has them, with their places.
 
         Raises:
-            ShapeError: ``wrong-pad``: another one is padded from the same memory, and did not see the change.
+            ShapeError: ``wrong-pad``: another one has the same memory, and did not see the change.
         """
         padded = self.padded
-        assert padded is not None  # it is called once, before `release`
-        if _changes(padded) == self._changes:
-            return
-        for other in others:
-            if other is not self and _share(other.original, self.original):
+        assert padded is not None
+        written = _changes(padded) != self._changes
+        if share(padded, self.original):  # a view of it
+            return _nothing
+        for place, other in others:
+            if place not in self.places and overlap(other, self.original):
+                wrote, seen = (self.places[0], place) if written else (place, self.places[0])
                 raise wrong_pad(
-                    f"the callee writes to `{self.place}`, which shares its memory with `{other.place}`; both are padded",
+                    f"the callee writes to `{wrote}`, which shares its memory with `{seen}`, and padding parts them",
                     "pass a copy of one of them",
                 )
-        for inside, outside in self.geometry.regions():
-            _cut(self.original, outside).copy_(_cut(padded, inside))
+        return self._copy_back if written else _nothing
+
+    def _copy_back(self) -> None:
+        assert self.padded is not None
+        for inside, outside in self.geometry.regions:
+            _cut(self.original, outside).copy_(_cut(self.padded, inside))
 
     def release(self, pool: Pool) -> None:
         """Gives the buffer back, if nobody else holds its memory."""
         self.padded = None
-        # memory that autograd writes history into serves no other call
-        if self.buffer is not None and not self.buffer.flat.requires_grad and self.buffer.is_free:
+        if self.buffer is not None and self.buffer.is_free:
             pool.give(self._key, self.buffer)
 
 
-def lend(value: torch.Tensor, geometry: LeafGeometry, place: str, leaf: int, pool: Pool) -> Lent:
-    """Returns ``value`` padded.
+def lend(value: torch.Tensor, geometry: LeafGeometry, place: str, leaf: int, pool: Pool) -> Lent | None:
+    """Returns ``value`` padded; None where it is what the callee gets.
 
     Args:
         value: The caller's.
-        geometry: How it grows.
+        geometry: How it grows, if it does.
         place: What messages call it.
         leaf: Its number: two tensors of a call never share a buffer.
         pool: Where buffers come from.
@@ -99,73 +117,154 @@ def lend(value: torch.Tensor, geometry: LeafGeometry, place: str, leaf: int, poo
         ShapeError: ``wrong-pad``: it cannot hold what it is to be filled with.
     """
     if value.layout is not torch.strided or value.is_nested or value.is_quantized:
+        if not geometry.fills:
+            return None
         raise wrong_pad(f"`{place}` is not a dense tensor, and cannot be padded", "pass a dense tensor")
-    if not _is_plain(value):
-        return Lent(value, _new(value, geometry, place), geometry, place)
-    dtype, device = value.dtype, value.device
-    key = (leaf, dtype, device, 0 if value.is_cpu else stream_of(device))
-    layout = (geometry, value.shape, _order(value))
+    inference = torch.is_inference_mode_enabled()
+    if (
+        type(value) not in _PLAIN
+        or (value.requires_grad and not inference)
+        or torch._C._are_functorch_transforms_active()
+        or forward_ad._current_level >= 0
+    ):
+        made = _made(value, geometry, place, inference)
+        return None if made is value else Lent(value, made, geometry, place)
+    shape, strides, device = value.shape, value.stride(), value.device
+    layout = geometry.layouts.get((shape, strides))
+    if layout is None:
+        if len(geometry.layouts) >= MOST_LAYOUTS:
+            geometry.layouts.clear()
+        layout = geometry.layouts[shape, strides] = Layout(value, geometry)
+    if not geometry.fills:
+        own = _as_padded(value, layout, inference)
+        if own is not None:
+            return None if own is value else Lent(value, own, geometry, place)
+    key = (leaf, value.dtype, device, 0 if value.is_cpu else stream_of(device))
     buffer = pool.take(key)
-    prepared: _Prepared | None = None if buffer is None else buffer.views.get(layout)
+    prepared = None if buffer is None else buffer.views.get(layout)
     if buffer is None or prepared is None:
-        shape = geometry.shape(value.shape)
-        elements = prod(shape)
-        if buffer is None or buffer.flat.numel() < elements:
-            buffer = Buffer(elements, dtype, device)
-        prepared = _Prepared(buffer, shape, _strides(shape, layout[2]), geometry, place)
+        if buffer is None or buffer.flat.numel() < layout.elements:
+            buffer = Buffer(layout.elements, value.dtype, device)
+        prepared = _Prepared(buffer, layout, geometry, place)
         buffer.keep(layout, prepared)
-    prepared.write(value)
-    return Lent(value, buffer.lend(prepared.shape, prepared.strides), geometry, place, key, buffer)
+    buffer.count()
+    for into, outside in prepared.real:
+        into.copy_(value if outside is None else _cut(value, outside))
+    for slots, number, source in prepared.constant:
+        if source is None:
+            slots.fill_(number)
+        else:
+            slots.copy_(source)
+    return Lent(value, prepared.whole.detach(), geometry, place, key, buffer)
+
+
+class Layout:
+    """How a padded tensor lies in memory: densely, with its axes in the order of the caller's.
+
+    Attributes:
+        shape, strides: Of the padded tensor.
+        elements: How many it has.
+        own: Whether the caller's tensor has these strides where it has this shape.
+        near: Whether it has, but for axes on which strides mean nothing.
+    """
+
+    __slots__ = ("elements", "near", "own", "shape", "strides")
+
+    def __init__(self, value: torch.Tensor, geometry: LeafGeometry) -> None:
+        self.shape = geometry.shape(value.shape)
+        self.strides = _strides(self.shape, _order(value))
+        self.elements = prod(self.shape)
+        strides = value.stride()
+        self.own = strides == self.strides
+        pairs = zip(strides, self.strides, self.shape, strict=True)
+        self.near = not self.elements or all(size == 1 or theirs == ours for theirs, ours, size in pairs)
 
 
 class _Prepared:
-    """The views of a buffer that one layout is written through."""
+    """The views of a buffer that one layout is written through.
 
-    def __init__(
-        self, buffer: Buffer, shape: list[int], strides: list[int], geometry: LeafGeometry, place: str
-    ) -> None:
-        self.shape = shape
-        self.strides = strides
-        whole = torch.as_strided(buffer.flat, shape, strides)
-        self.real: list[tuple[torch.Tensor, Mapping[int, tuple[int, int]] | None]] = []
-        regions = geometry.regions()
-        for inside, outside in regions:
-            self.real.append((_cut(whole, inside), None if len(regions) == 1 else outside))
-        self.constant: list[tuple[torch.Tensor, Any, torch.Tensor | None]] = []
-        for filled in geometry.fills:
-            axis = geometry.axes[filled.axis]
-            for start, length in axis.final(filled.insertion):
-                slots = whole.narrow(filled.axis, start, length)
-                if isinstance(filled.value, Edge):
+    Attributes:
+        whole: The padded tensor.
+        real: Where real data goes, and where in the caller's tensor it is: None for all of it.
+        constant: Slots, with the number in them, or what is copied to them.
+    """
+
+    __slots__ = ("constant", "real", "whole")
+
+    def __init__(self, buffer: Buffer, layout: Layout, geometry: LeafGeometry, place: str) -> None:
+        with torch.inference_mode(False), torch.no_grad():
+            self.whole = whole = torch.as_strided(buffer.flat, layout.shape, layout.strides)
+            self.real: list[tuple[torch.Tensor, Mapping[int, tuple[int, int]] | None]] = []
+            for inside, outside in geometry.regions:
+                self.real.append((_cut(whole, inside), None if len(geometry.regions) == 1 else outside))
+            self.constant: list[tuple[torch.Tensor, Any, torch.Tensor | None]] = []
+            for filled in geometry.fills:
+                axis = geometry.axes[filled.axis]
+                for start, length in axis.final(filled.insertion):
+                    slots = whole.narrow(filled.axis, start, length)
                     at = axis.final_edge(filled.insertion)
-                    if at is None:
-                        raise no_edge(filled.bucket, place, filled.axis)
-                    self.constant.append((slots, None, whole.narrow(filled.axis, at, 1).expand_as(slots)))
-                elif isinstance(filled.value, tuple):
-                    row = row_in(filled.value, slots, filled.axis, filled.bucket, place)
-                    self.constant.append((slots, None, row))
-                else:
-                    self.constant.append((slots, number_in(filled.value, slots.dtype, filled.bucket, place), None))
+                    self.constant.append((slots, *_content(filled, slots, whole, at, place)))
 
-    def write(self, value: torch.Tensor) -> None:
-        for into, outside in self.real:
-            into.copy_(value if outside is None else _cut(value, outside))
-        for slots, number, source in self.constant:
-            if source is None:
-                slots.fill_(number)
-            else:
-                slots.copy_(source)
+
+def _content(
+    filled: Filled, slots: torch.Tensor, whole: torch.Tensor, edge: int | None, place: str
+) -> tuple[Any, torch.Tensor | None]:
+    """Returns the number that slots hold, or what is copied to them."""
+    if isinstance(filled.value, Edge):
+        if edge is None:
+            raise no_edge(filled.bucket, place, filled.axis)
+        return None, whole.narrow(filled.axis, edge, 1).expand_as(slots)
+    if isinstance(filled.value, tuple):
+        return None, row_in(filled.value, slots, filled.axis, filled.bucket, place)
+    return number_in(filled.value, slots.dtype, filled.bucket, place), None
+
+
+# ---------------------------------------------------------------------------------------- tensors of a member's size
+
+
+def _as_padded(value: torch.Tensor, layout: Layout, inference: bool) -> torch.Tensor | None:
+    """Returns ``value``, or a view of it, that is to torch what a padded one is; None: only a copy is."""
+    if not layout.near or value.is_conj() or value.is_neg():
+        return None
+    if value.is_inference():
+        if not inference:  # autograd may save it, and would not see that it changes
+            return None
+        with torch.inference_mode(False):
+            empty = torch.empty(0, dtype=value.dtype, device=value.device)
+            return empty.set_(value.untyped_storage(), value.storage_offset(), layout.shape, layout.strides)
+    if value.requires_grad or type(value) is not torch.Tensor:
+        value = value.detach()
+    return value if layout.own else torch.as_strided(value, layout.shape, layout.strides)
+
+
+# ---------------------------------------------------------------------------------------- new tensors
+
+
+def _made(value: torch.Tensor, geometry: LeafGeometry, place: str, inference: bool) -> torch.Tensor:
+    """Returns ``value`` padded by operations that autograd and subclasses see; itself, if it is that already."""
+    if inference:  # changes of an inference tensor are not counted
+        with torch.inference_mode(False), torch.no_grad():
+            return _made(value, geometry, place, inference=False)
+    if not value.requires_grad or torch.is_grad_enabled():
+        return _new(value, geometry, place)
+    with torch.enable_grad():  # the callee may enable it, too
+        return _new(value, geometry, place)
 
 
 def _new(value: torch.Tensor, geometry: LeafGeometry, place: str) -> torch.Tensor:
-    """Returns ``value`` padded by operations that autograd and subclasses see."""
-    if torch.is_inference_mode_enabled():  # changes of an inference tensor are not counted
-        with torch.inference_mode(False), torch.no_grad():
-            return _new(value, geometry, place)
-    padded = value
+    made = value
     for filled in geometry.fills:
-        padded = _grown(padded, filled, place)
-    return padded
+        made = _grown(made, filled, place)
+    if type(value) not in _PLAIN or torch._C._are_functorch_transforms_active():
+        return made
+    if type(made) is not torch.Tensor:
+        made = made.view_as(made)
+    layout = Layout(value, geometry)
+    if made.is_conj() or made.is_neg() or made.stride() != layout.strides:
+        if layout.near and not geometry.fills and not made.is_conj() and not made.is_neg():
+            return torch.as_strided(made, layout.shape, layout.strides)
+        return made.new_empty_strided(layout.shape, layout.strides).copy_(made)
+    return made
 
 
 def _grown(value: torch.Tensor, filled: Filled, place: str) -> torch.Tensor:
@@ -188,54 +287,76 @@ def _grown(value: torch.Tensor, filled: Filled, place: str) -> torch.Tensor:
     return torch.cat([before, slots, after], axis)
 
 
+# ---------------------------------------------------------------------------------------- memory
+
+
+def _nothing() -> None:
+    pass
+
+
 def _cut(tensor: torch.Tensor, where: Mapping[int, tuple[int, int]]) -> torch.Tensor:
     for axis, (start, length) in where.items():
         tensor = tensor.narrow(axis, start, length)
     return tensor
 
 
-def _is_plain(value: torch.Tensor) -> bool:
-    """Returns whether nothing but its numbers matters: no gradient, no transform, no class of its own."""
-    return (
-        type(value) in _PLAIN
-        and not (value.requires_grad and torch.is_grad_enabled())
-        and not retrieve_all_functorch_interpreters()
-        and torch.autograd.forward_ad._current_level < 0
-    )
-
-
-def _share(left: torch.Tensor, right: torch.Tensor) -> bool:
+def share(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Returns whether two tensors lie in the same memory, though maybe in other parts of it."""
     try:
         return bool(left.untyped_storage()._cdata == right.untyped_storage()._cdata)
     except (NotImplementedError, RuntimeError):  # a tensor of a kind that has none
         return left is right
 
 
+def overlap(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Returns whether two tensors may have elements in common; not for slices of one that lie apart."""
+    if not share(left, right) or not left.numel() or not right.numel():
+        return False
+    rows = {_WHOLE, *(stride * each.element_size() for each in (left, right) for stride in each.stride() if stride)}
+    for row in rows:
+        ours, theirs = _window(left, row), _window(right, row)
+        if ours and theirs and (ours[1] <= theirs[0] or theirs[1] <= ours[0]):
+            return False
+    return True
+
+
+_WHOLE: Final = 1 << 62  # a row that no memory is longer than
+
+
+def _window(tensor: torch.Tensor, row: int) -> tuple[int, int] | None:
+    """Returns which bytes of each ``row`` of bytes a tensor has elements in, begin and end, if it is the same in all."""
+    size = tensor.element_size()
+    steps = [(n - 1, stride * size) for n, stride in zip(tensor.shape, tensor.stride(), strict=True) if n > 1]
+    if any(stride >= row and stride % row for _, stride in steps):
+        return None
+    start = int(tensor.storage_offset()) * size % row
+    end = start + size + sum(count * stride for count, stride in steps if stride < row)
+    return (start, end) if end <= row else None
+
+
 def _changes(tensor: torch.Tensor) -> int:
-    try:
-        return tensor._version
-    except RuntimeError:  # an inference tensor does not count; ours are none
-        return -1
+    return -1 if tensor.is_inference() else tensor._version  # an inference tensor does not count
 
 
 def _order(value: torch.Tensor) -> tuple[int, ...] | None:
-    """Returns the axes from the largest stride to the smallest, or None where they are in order."""
-    if value.is_contiguous():
-        return None
+    """Returns the axes from the largest stride to the smallest, or None where they are in order.
+
+    Axes of size 1 have their place, too: other calls have more there.
+    """
     strides = value.stride()
-    if any(stride == 0 and size > 1 for stride, size in zip(strides, value.shape, strict=True)):
-        return None  # expanded: it has no order
-    order = tuple(sorted(range(value.dim()), key=lambda axis: -strides[axis]))
-    return None if order == tuple(range(value.dim())) else order
+    if 0 in strides:  # expanded: it has no order
+        return None
+    order = tuple(sorted(range(len(strides)), key=lambda axis: -strides[axis]))
+    return None if order == tuple(range(len(strides))) else order
 
 
-def _strides(shape: Sequence[int], order: Sequence[int] | None) -> list[int]:
+def _strides(shape: Sequence[int], order: Sequence[int] | None) -> tuple[int, ...]:
     strides = [0] * len(shape)
     step = 1
     for axis in reversed(range(len(shape)) if order is None else order):
         strides[axis] = step
         step *= max(shape[axis], 1)
-    return strides
+    return tuple(strides)
 
 
-__all__ = ["Lent", "lend"]
+__all__ = ["Layout", "Lent", "lend", "overlap", "share"]
