@@ -121,7 +121,7 @@ class Artifact:
             self._install(made)
             return result
         try:
-            reason = (made and backend.translate(made, failure)) or failure
+            reason = (None if made is None else backend.translate(made, failure)) or failure
             if dispatcher.versions(values) != versions:
                 raise reason  # it ran, and changed what it was given: it cannot run again
             result = self.structure.eager(*values)  # raises what is the user's own

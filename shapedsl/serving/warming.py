@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -272,9 +272,9 @@ def _call(example: Any) -> Call:
         raise TypeError(f"an example is a tuple of arguments, or (args, kwargs), not {type(example).__name__}")
     parts = tuple(cast("Sequence[Any]", example))
     if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(parts[1], dict):
-        keywords = cast("dict[Any, Any]", parts[1])
+        keywords = cast("Mapping[object, Any]", parts[1])
         if all(isinstance(key, str) for key in keywords):
-            return tuple(cast("Sequence[Any]", parts[0])), keywords
+            return tuple(cast("Sequence[Any]", parts[0])), {str(key): value for key, value in keywords.items()}
     return parts, {}
 
 

@@ -56,6 +56,7 @@ class Trivial:
     def translate(self, run: Callable[..., Any], error: Exception) -> Exception | None:
         """Returns None: there is nothing to say."""
         del run, error
+        return None
 
     def graphs(self, run: Callable[..., Any]) -> int:
         """Returns 0."""
@@ -80,7 +81,7 @@ def one_lambda_a_case() -> Callable[..., Any]:
         (lambda sizes: True, trivial),
     ]
 
-    def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    def call(x: torch.Tensor, w: torch.Tensor) -> Any:
         sizes = {"B": x.shape[0], "S": x.shape[1], "D": w.shape[1]}
         if w.shape[0] != sizes["S"]:
             raise ValueError("S")
@@ -104,7 +105,7 @@ def assumption_sets() -> Callable[..., Any]:
         ([], trivial),
     ]
 
-    def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    def call(x: torch.Tensor, w: torch.Tensor) -> Any:
         sizes = {"B": x.shape[0], "S": x.shape[1], "D": w.shape[1]}
         if w.shape[0] != sizes["S"] or not all(predicate(sizes) for predicate in where):
             raise ValueError("sizes")

@@ -30,6 +30,6 @@ def _hints(example: list[Any]) -> dict[str, int | None]:
     for value in example:
         for size in value.shape if isinstance(value, torch.Tensor) else (value,):
             if isinstance(size, torch.SymInt):
-                env = size.node.shape_env
+                env: Any = size.node.shape_env
                 found[str(size.node.expr)] = env.var_to_hint_override.get(size.node.expr)
     return found

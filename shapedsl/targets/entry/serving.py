@@ -40,7 +40,8 @@ def is_transformed() -> bool:
 
     torch cannot compile there, which says nothing of other calls.
     """
-    return bool(torch._C._len_torch_dispatch_stack()) or torch._C._functorch.peek_interpreter_stack() is not None
+    functorch: Any = getattr(torch._C, "_functorch")  # noqa: B009 - it is in no stub
+    return bool(torch._C._len_torch_dispatch_stack()) or functorch.peek_interpreter_stack() is not None
 
 
 def is_refusal(error: Exception) -> bool:
