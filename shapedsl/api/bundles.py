@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import pipeline
@@ -72,7 +73,7 @@ def export_cases(
             example (``missing-input``), or a program cannot be made or does not keep the spec; see `export`.
     """
     torch_for("exporting")
-    from ..serving.exported import ExportedDispatcher
+    from ..serving.exported import ExportedDispatcher, positional_names
     from ..serving.exported_cases import ExportedCases
     from ..serving.exporting import exports
     from ..targets.entry.serving import kept
@@ -85,16 +86,20 @@ def export_cases(
     claimed(module, found, strict=False, unpad=unpad)
     asking = _asking(module, found, unpad)
     entries: list[Entry] = []
+    structures: list[Mapping[str, Any]] = []
+    names = positional_names(asking.parameters)
     with kept(module):
         for each in exports(asking, example, seed):
             program, lowered = _exported(module, each, strict=strict)
             if verify is not False:
                 _compare(program, lowered, each, allowed)
-            entries.append(_entry(each, program))
+            entries.append(_entry(each, program, names))
+            if each.nesting not in structures:
+                structures.append(each.nesting)
     dispatcher = ExportedDispatcher(
         module, asking.parameters, found.signature, entries, name=asking.name, solve=pipeline.solve, unpad=unpad
     )
-    return ExportedCases(dispatcher, entries, found)
+    return ExportedCases(dispatcher, entries, found, structures)
 
 
 def save_artifacts(
@@ -139,7 +144,7 @@ def save_artifacts(
         raise TypeError(f"save_artifacts() takes what export_cases() returns, not {type(cases).__name__}")
     found: dict[str, Package] = {}
     if aot:
-        drawn = _calls(cases, samples, seed) if verify else {}
+        drawn: Mapping[str, Sequence[Call]] = _calls(cases, samples, seed) if verify else {}
         for entry in cases.entries:
             found[entry.label] = _package(cases, entry, inductor_configs, drawn.get(entry.label) if verify else None)
     save(path, cases, found, programs=not aot if programs is None else programs)
@@ -182,11 +187,12 @@ def load_artifacts(
         OSError: There is no such file, or it cannot be read.
     """
     torch_for("loading artifacts")
+    from ..serving.bundle_files import damaged
     from ..serving.bundles import load
     from ..serving.exported import ExportedDispatcher
     from ..serving.exported_cases import ExportedCases
 
-    loaded = load(path)
+    loaded = load(path, module)
     manifest = loaded.manifest
     spec = Spec(manifest.signature)
     given = dict(unpad or {})
@@ -205,7 +211,10 @@ def load_artifacts(
         solve=pipeline.solve,
         unpad=given,
     )
-    return ExportedCases(dispatcher, loaded.entries, spec)
+    try:
+        return ExportedCases(dispatcher, loaded.entries, spec, manifest.structures)
+    except (ValueError, ShapeError) as error:
+        raise damaged(Path(path), "`manifest.json`", f"a structure of arguments: {error}"[:300]) from None
 
 
 def _cases_type() -> type[Any]:
@@ -244,11 +253,12 @@ def _package(
         ShapeError: See `save_artifacts`.
     """
     from ..serving.bundles import Package
+    from ..serving.exported import positional_names
     from ..serving.verifying import verified, wrong_artifact
     from ..targets.entry.packages import compile_package, load_package
 
     data, inputs = compile_package(entry.program, entry.label, configs)
-    runner = load_package(data, inputs, entry.label)
+    runner = load_package(data, inputs, entry.label, positional_names(cases.parameters))
     if calls is not None:
         found = verified(entry.label, cases.module or entry.run, runner, calls)
         if found.wrong:
@@ -327,11 +337,12 @@ def _of_artifact(error: ShapeError, each: Export) -> ShapeError:
     return type(error)([replace(d, notes=(*d.notes, note)) for d in error.diagnostics])
 
 
-def _entry(each: Export, program: ExportedProgram) -> Entry:
+def _entry(each: Export, program: ExportedProgram, names: Sequence[str]) -> Entry:
     from ..serving.exported import Entry
-    from ..targets.entry.programs import inputs_of, program_runner
+    from ..targets.entry.program_inputs import inputs_of
+    from ..targets.entry.programs import program_runner
 
-    runner = program_runner(program, each.label)
+    runner = program_runner(program, each.label, names)
     return Entry(each.label, each.structure, each.spec.position, each.key, inputs_of(program), runner, program=program)
 
 

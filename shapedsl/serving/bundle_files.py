@@ -23,7 +23,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, NoReturn, cast
@@ -68,7 +68,7 @@ def write_bundle(path: str | os.PathLike[str], manifest: dict[str, Any], files: 
 
 
 @contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
+def _replacing(target: Path) -> Generator[IO[bytes]]:
     """Opens a file beside ``target``, and puts it in its place when the block ends well."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
@@ -219,8 +219,7 @@ class Bundle:
         if not isinstance(listed, dict):
             self.refuse(f"`{MANIFEST}`", "it lists no files")
         for name, each in cast("dict[str, Any]", listed).items():
-            fits = isinstance(each, dict) and type(each.get("size")) is int and isinstance(each.get("sha256"), str)
-            if not fits:
+            if not isinstance(each, dict) or {"size", "sha256"} - cast("dict[str, Any]", each).keys():
                 self.refuse(f"`{MANIFEST}`", f"it does not say what `{name:.80}` is")
             if not _is_plain(name):
                 self.refuse(f"`{name:.80}`", "its name is none that an entry has")

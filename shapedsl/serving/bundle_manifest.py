@@ -23,7 +23,7 @@ from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir import ParamKind, Signature
 from ..ir.json import MalformedJsonError, from_json, to_json
 from ..runtime.parameters import OMITTED, REQUIRED, Parameter
-from ..targets.entry.programs import ConstantInput, Input, IntInput, TensorInput
+from ..targets.entry.program_inputs import ConstantInput, Input, IntInput, TensorInput
 
 FORMAT: Final = "shapedsl artifacts"
 VERSION: Final = 1
@@ -56,6 +56,7 @@ class Manifest:
         signature: The spec.
         parameters: Of the callable.
         artifacts: In the order in which they were exported.
+        structures: Of arguments, for which there are artifacts; see `saved_structures`.
         unpad: Paths of outputs that Python code crops.
         torch: The version that wrote it.
         machine: For what its packages were compiled; empty without packages.
@@ -65,6 +66,7 @@ class Manifest:
     signature: Signature
     parameters: tuple[Parameter, ...]
     artifacts: tuple[Saved, ...]
+    structures: tuple[dict[str, Any], ...]
     unpad: tuple[str, ...]
     torch: str
     machine: str = ""
@@ -95,6 +97,7 @@ def write_manifest(manifest: Manifest) -> dict[str, Any]:
         "spec": json.loads(to_json(manifest.signature)),
         "parameters": [_written_parameter(each) for each in manifest.parameters],
         "unpad": list(manifest.unpad),
+        "structures": list(manifest.structures),
         "artifacts": [_written_artifact(each) for each in manifest.artifacts],
     }
 
@@ -105,9 +108,9 @@ def _written_parameter(parameter: Parameter) -> dict[str, Any]:
     if default is OMITTED:
         written["omitted"] = True
     elif default is not REQUIRED:
-        if not (default is None or type(default) in (bool, int, float, str)):
+        if not _is_constant(default):
             message = f"the default of `{parameter.name}` is a {type(default).__name__}, which a file cannot hold"
-            helps = (f"export a function without `{parameter.name}`, or give it a default that is a number or None",)
+            helps = (f"export a function without `{parameter.name}`, or give it a default of numbers, text and None",)
             raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
         written["default"] = _written_constant(default)
     return written
@@ -136,8 +139,16 @@ def _written_input(each: Input) -> dict[str, Any]:
             return {"value": _written_constant(value)}
 
 
+def _is_constant(value: Any) -> bool:
+    if type(value) in (tuple, list):
+        return all(map(_is_constant, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
 def _written_constant(value: Any) -> Any:
     """Returns a constant as JSON; of a float exactly the bits, NaN and infinities too."""
+    if type(value) in (tuple, list):
+        return {type(value).__name__: list(map(_written_constant, value))}
     return {"float": value.hex()} if isinstance(value, float) else value
 
 
@@ -171,6 +182,7 @@ def read_manifest(found: dict[str, Any]) -> Manifest:
         signature,
         tuple(_list(found.get("parameters"), "parameters", _read_parameter)),
         tuple(artifacts),
+        tuple(_list(found.get("structures"), "structures", _object)),
         tuple(_list(found.get("unpad"), "unpad", _text)),
         _text(found.get("torch"), "torch"),
         *machine,
@@ -196,7 +208,7 @@ def _read_parameter(found: Any, where: str) -> Parameter:
     if fields.get("omitted") is True:
         default = OMITTED
     elif "default" in fields:
-        default = _read_constant(fields["default"], f"{where}.default")
+        default = _read_default(fields["default"], f"{where}.default")
     return Parameter(name, ParamKind[kind], default)
 
 
@@ -230,6 +242,13 @@ def _read_input(found: Any, where: str) -> Input:
         tuple(_list(fields.get("shape"), f"{where}.shape", _int_or_none)),
         fields.get("written") is True,
     )
+
+
+def _read_default(found: Any, where: str) -> object:
+    for kind in (tuple, list):
+        if isinstance(found, dict) and found.keys() == {kind.__name__}:
+            return kind(_list(found[kind.__name__], where, _read_default))
+    return _read_constant(found, where)
 
 
 def _read_constant(found: Any, where: str) -> bool | int | float | str | None:

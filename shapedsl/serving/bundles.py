@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir.write import write_signature
 from ..targets.entry.packages import load_package, machine
-from ..targets.entry.programs import program_bytes, program_runner, read_program, torch_version
+from ..targets.entry.programs import program_bytes, program_runner, read_program, tie, torch_version
 from .bundle_files import MANIFEST, SPEC, Bundle, open_bundle, write_bundle
 from .bundle_manifest import (
     MalformedManifestError,
@@ -22,7 +22,7 @@ from .bundle_manifest import (
     read_manifest,
     write_manifest,
 )
-from .exported import Entry
+from .exported import Entry, positional_names
 from .exported_cases import ExportedCases
 
 
@@ -76,7 +76,15 @@ def save(
             raise ShapeError([_nothing_to_save(entry)])
         saved.append(each)
     compiled_for = machine() if packages else ("", "")
-    manifest = Manifest(signature, cases.parameters, tuple(saved), tuple(cases.unpad), torch_version(), *compiled_for)
+    manifest = Manifest(
+        signature,
+        cases.parameters,
+        tuple(saved),
+        tuple(map(dict, cases.structures)),
+        tuple(cases.unpad),
+        torch_version(),
+        *compiled_for,
+    )
     write_bundle(path, write_manifest(manifest), files)
 
 
@@ -114,14 +122,19 @@ class Loaded:
     warnings: tuple[Diagnostic, ...]
 
 
-def load(path: str | os.PathLike[str]) -> Loaded:
+def load(path: str | os.PathLike[str], module: object = None) -> Loaded:
     """Returns what a file holds.
 
     Nothing in it is executed but what torch's own loaders execute, and these see an entry when all of the file was
     found to be whole.
 
+    Args:
+        path: The file.
+        module: What runs alternatives that are eager, if it is a module with the weights of the programs: they share
+            them, and its buffers.
+
     Raises:
-        ShapeError: ``damaged-artifacts``; ``other-platform``: packages for another kind of machine.
+        ShapeError: ``damaged-artifacts``; ``wrong-artifact``: ``module`` has other weights; ``other-platform``: packages for another kind of machine.
         OSError: There is no such file, or it cannot be read.
     """
     with open_bundle(path) as bundle:
@@ -132,20 +145,29 @@ def load(path: str | os.PathLike[str]) -> Loaded:
         except MalformedManifestError as error:
             bundle.refuse(f"`{MANIFEST}`", str(error))
         told = tuple(_elsewhere(bundle.path, manifest))
-        return Loaded(manifest, tuple(_entry(bundle, each) for each in manifest.artifacts), told)
+        programs = {each.program: _program(bundle, each.program) for each in manifest.artifacts if each.program}
+        differs = tie(programs.values(), module)
+        if differs is not None:
+            message = f"`{differs}` of the module is not what it is in `{path}`"
+            helps = ("load the module's weights first", "or leave `module=` out, where no alternative is eager")
+            raise ShapeError([Diagnostic("wrong-artifact", Severity.ERROR, message, helps=helps)])
+        names = positional_names(manifest.parameters)
+        entries = [_entry(bundle, each, programs, names) for each in manifest.artifacts]
+        return Loaded(manifest, tuple(entries), told)
 
 
-def _entry(bundle: Bundle, saved: Saved) -> Entry:
-    program = None
-    run: Callable[..., Any] | None = None
-    if saved.program is not None:
-        data = bundle.read(saved.program)
-        program = _guarded(bundle, saved.program, lambda: read_program(io.BytesIO(data)))
-        run = _guarded(bundle, saved.program, lambda: program_runner(program, saved.label))
+def _program(bundle: Bundle, name: str) -> Any:
+    data = bundle.read(name)
+    return _guarded(bundle, name, lambda: read_program(io.BytesIO(data)))
+
+
+def _entry(bundle: Bundle, saved: Saved, programs: Mapping[str, Any], names: Sequence[str]) -> Entry:
+    program: Any = None if saved.program is None else programs[saved.program]
     if saved.package is not None:
-        packed = bundle.read(saved.package)
-        run = _guarded(bundle, saved.package, lambda: load_package(packed, saved.inputs, saved.label))
-    assert run is not None  # the manifest has one of them
+        data = bundle.read(saved.package)
+        run = _guarded(bundle, saved.package, lambda: load_package(data, saved.inputs, saved.label, names))
+    else:
+        run = _guarded(bundle, saved.program or "", lambda: program_runner(program, saved.label, names))
     return Entry(saved.label, saved.structure, saved.position, saved.key, saved.inputs, run, program)
 
 

@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 
-from ..ir import Mode, Signature
+from ..ir import Mode, ParamKind, Signature
 from ..ir.expanded import Expanded
+from ..runtime.code import Code
+from ..runtime.guard import guard
 from ..runtime.parameters import Parameter
 from ..runtime.solve import Solve
-from ..targets.entry.programs import Input, no_program
+from ..targets.entry.program_inputs import Input, no_program
 from .artifacts import ArtifactSpec
 from .cases import label as label_of
 from .dispatch import Dispatcher
@@ -51,6 +53,12 @@ class Entry:
     inputs: tuple[Input, ...]
     run: Callable[..., Any]
     program: Any = None
+
+
+def positional_names(parameters: Sequence[Parameter]) -> list[str]:
+    """Returns the names of the parameters that may be passed by position, in order."""
+    kinds = (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL_OR_KEYWORD)
+    return [each.name for each in parameters if each.kind in kinds]
 
 
 def structure_key(expanded: Expanded) -> str:
@@ -131,6 +139,7 @@ class ExportedDispatcher(Dispatcher):
     Attributes:
         entries: By structure, alternative, and what tells its artifacts apart.
         has_target: Whether there is a module to run eagerly, and to trace.
+        solve: Computes variables that cannot be read off.
     """
 
     def __init__(
@@ -155,6 +164,7 @@ class ExportedDispatcher(Dispatcher):
         """
         self.entries = {(each.structure, each.position, each.key): each for each in entries}
         self.has_target = target is not None
+        self.solve = solve
         called = self._without_target if target is None else target
         super().__init__(called, parameters, signature, Ready(), name=name, solve=solve, unpad=unpad)
 
@@ -165,6 +175,16 @@ class ExportedDispatcher(Dispatcher):
             if key not in self.structures:
                 self.structures[key] = _ReadyStructure(self, expanded, len(self.structures) + 1)
             return self.structures[key]
+
+    def meet(self, expanded: Expanded) -> None:
+        """Makes the artifacts of a structure known, so that statistics tell of them before the first call."""
+        structure = self.structure(expanded)
+        checked = guard(expanded, Code(structure.spelled.values()), self.tensors, structure.spelled)
+        structure.names = tuple(name for name in checked.sizes if not name.startswith("?"))
+        key = structure_key(expanded)
+        for each in self.entries.values():
+            if each.structure == key:
+                structure.artifact(each.position, frozenset(), each.key)
 
     def _without_target(self, *args: Any, **kwargs: Any) -> NoReturn:
         del args, kwargs
@@ -181,4 +201,4 @@ class ExportedDispatcher(Dispatcher):
         )
 
 
-__all__ = ["Entry", "ExportedDispatcher", "Ready", "structure_key"]
+__all__ = ["Entry", "ExportedDispatcher", "Ready", "positional_names", "structure_key"]

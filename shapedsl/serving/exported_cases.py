@@ -10,6 +10,7 @@ from ..ir import Mode
 from .cases import label
 from .explained import explain_call
 from .exported import Entry, ExportedDispatcher
+from .saved_structures import structure_from_json
 from .stats import Stats, stats_of
 
 if TYPE_CHECKING:
@@ -24,12 +25,26 @@ class ExportedCases:
     module that was exported.
     """
 
-    def __init__(self, dispatcher: ExportedDispatcher, entries: Sequence[Entry], spec: Any) -> None:
+    def __init__(
+        self,
+        dispatcher: ExportedDispatcher,
+        entries: Sequence[Entry],
+        spec: Any,
+        structures: Sequence[Mapping[str, Any]],
+    ) -> None:
         """Args:
         dispatcher: Chooses.
         entries: What it chooses among.
         spec: As users hold it.
+        structures: For which there are entries; see `saved_structures`.
+
+        Raises:
+            ValueError: A structure is none of the spec.
         """
+        for each in structures:
+            at = structure_from_json(dispatcher.signature, each, dispatcher.tensors, dispatcher.solve)
+            dispatcher.meet(at)
+        self.structures = tuple(structures)
         self._dispatcher = dispatcher
         self._entries = tuple(entries)
         self._spec = spec

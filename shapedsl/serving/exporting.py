@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..diagnostics import Diagnostic, Severity
 from ..ir import Mode
@@ -23,6 +23,7 @@ from .cases import label
 from .dispatch import Dispatcher
 from .exported import structure_key
 from .running import Artifact
+from .saved_structures import structure_as_json
 from .structure import Key, Structure
 from .warming import Wanted, inputs_for, wanted_by
 
@@ -59,6 +60,7 @@ class Export:
         structure: Of the arguments; see `structure_key`.
         at: The signature of ``spec`` at that structure.
         statics: The values of ``const X = _``.
+        nesting: The structure, as JSON.
         calls: Arguments as the artifact is called with: padded, one structure. There is at least one.
     """
 
@@ -68,6 +70,7 @@ class Export:
     structure: str
     at: Expanded
     statics: Mapping[str, int]
+    nesting: Mapping[str, Any]
     calls: Sequence[Call]
 
 
@@ -92,7 +95,11 @@ def exports(dispatcher: Dispatcher, example: Call | None, seed: int, most: int =
         tried = [*([example] if example is not None else []), *drawn]
         if like is None and drawn:
             like = drawn[0]
-        structure = None if like is None else dispatcher.asked(*like[0], **like[1])[0]
+        structure: Structure | None = None
+        nesting: Mapping[str, Any] = {}
+        if like is not None:
+            structure, _, values = dispatcher.asked(*like[0], **like[1])
+            nesting = structure_as_json(dispatcher, values)
         found: tuple[Structure, Artifact, Key] | None = None
         calls: list[Call] = []
         for call in tried:
@@ -111,7 +118,7 @@ def exports(dispatcher: Dispatcher, example: Call | None, seed: int, most: int =
         expanded, statics, _ = taken_by.given(artifact)
         times = labels[wanted.label] = labels.get(wanted.label, 0) + 1
         name = wanted.label if times == 1 else f"{wanted.label} ({times})"
-        yield Export(name, artifact.spec, key, structure_key(taken_by.expanded), expanded, statics, calls)
+        yield Export(name, artifact.spec, key, structure_key(taken_by.expanded), expanded, statics, nesting, calls)
 
 
 def _reached(dispatcher: Dispatcher, wanted: Wanted, call: Call) -> tuple[Structure, Artifact, Key, Call] | None:

@@ -21,6 +21,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
+from ...ir import Attribute
 from ...ir.expanded import Lowered
 from ..errors import trace_failure
 from .backed import specialized
@@ -66,7 +67,7 @@ def backed_export(target: Callable[..., Any], call: Call, lowered: Lowered, *, s
                 raise _not_backed(f"`{variable.name}` {what}")
         value: Any = arguments[leaf.path.root]
         for step in leaf.path.steps:
-            value = value[step.key] if hasattr(step, "key") else getattr(value, step.name)
+            value = getattr(value, step.name) if isinstance(step, Attribute) else value[step.key]
         marks[positions[id(value)]] = {
             axis: Dim.DYNAMIC(min=variable.low, max=variable.high) for axis, variable in named
         }

@@ -16,7 +16,9 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
-from .programs import Input, IntInput, Runner, inputs_of
+from .program_inputs import Input, IntInput, inputs_of
+from .programs import buffers_written
+from .runner import Runner
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -41,6 +43,11 @@ def compile_package(
         raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
     # what is compiled has no operators that change their arguments; only now it says which inputs are written to
     functional = program.run_decompositions({})
+    if written := buffers_written(functional):
+        message = f"`{label}` changes the buffer `{written[0]}`, and a package has one of its own"
+        notes = ("other artifacts, and the module, would not see the change",)
+        helps = ("save the program instead, `aot=False`; or pass the buffer as an argument, and return it",)
+        raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, notes=notes, helps=helps)])
     with TemporaryDirectory(prefix="shapedsl-") as folder:
         path = Path(folder) / "package.pt2"
         try:
@@ -58,13 +65,14 @@ def compile_package(
         return path.read_bytes(), inputs_of(functional)
 
 
-def load_package(data: bytes, inputs: Sequence[Input], label: str) -> Runner:
+def load_package(data: bytes, inputs: Sequence[Input], label: str, names: Sequence[str]) -> Runner:
     """Returns what calls a package. Its machine code is loaded into the process.
 
     Args:
         data: From `compile_package`.
         inputs: What it takes.
         label: What messages call it.
+        names: Of the parameters that may be passed by position.
     """
     with TemporaryDirectory(prefix="shapedsl-") as folder:
         path = Path(folder) / "package.pt2"
@@ -77,7 +85,7 @@ def load_package(data: bytes, inputs: Sequence[Input], label: str) -> Runner:
         outputs = loader.boxed_run([value for value in flat if isinstance(value, torch.Tensor)])
         return pytree.tree_unflatten(outputs, out_spec)
 
-    return Runner(run, in_spec, inputs, label, trains=False)
+    return Runner(run, in_spec, inputs, label, names, trains=False)
 
 
 def machine() -> tuple[str, str]:
