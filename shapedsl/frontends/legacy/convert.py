@@ -65,7 +65,7 @@ def _convert(spec: LegacySpec, report: Report) -> Conversion | None:
     assigned = by_parameter(spec, report)
     if assigned is None:
         return None
-    taken = frozenset(named.name for named in _named(spec.tree))
+    taken = frozenset(named.name for named in named_in(spec.tree))
     sizes = Sizes(report, taken, checked=spec.runtime != "export")
     pairing = Pairing(sizes, report)
     params: list[Param] = []
@@ -114,7 +114,7 @@ def _typed(param: Param, type_: Type) -> Type:
     return type_
 
 
-def _named(tree: Tree | None) -> Iterator[Named]:
+def named_in(tree: Tree | None) -> Iterator[Named]:
     """Yields every named dim of a tree, the roots of derived ones among them."""
     match tree:
         case Named():
@@ -123,12 +123,12 @@ def _named(tree: Tree | None) -> Iterator[Named]:
             yield root
         case Entries(items=entries):
             for _, item in entries:
-                yield from _named(item)
+                yield from named_in(item)
         case Items(items=items):
             for item in items:
-                yield from _named(item)
+                yield from named_in(item)
         case _:
             pass
 
 
-__all__ = ["convert"]
+__all__ = ["convert", "named_in"]

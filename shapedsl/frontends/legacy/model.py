@@ -38,6 +38,8 @@ class Named:
         name: As the user gave it.
         low, high: Inclusive, as stated; None where not stated (``inf`` and ``>= 2**63 - 1`` are no bound).
         hint: The size to optimize for, where the format has one.
+        open: The bounds that are stated and not known, as they are written: ``max=config.longest``. For these ``low``
+            and ``high`` are None.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Named:
     high: int | None = None
     hint: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

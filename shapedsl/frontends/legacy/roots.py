@@ -98,8 +98,19 @@ class Root:
         """What all definitions of it allow."""
         return _meet([bounds(each.root.low, each.root.high) for each in self.slots])
 
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Its bounds that are not known, as they are written."""
+        return tuple(dict.fromkeys(bound for each in self.slots for bound in each.root.open))
+
+    def _is_open(self, bound: str) -> bool:
+        return any(each.startswith(f"{bound}=") for each in self.open)
+
     def check(self, report: Report) -> None:
         """Reports ranges that contradict each other, are empty, or make a slot negative."""
+        if self.open and len({(each.root.open, each.root.span) for each in self.slots}) > 1:
+            self._incomparable(report)
+            return
         alike: dict[tuple[int, int], Slot] = {}
         for each in self.slots:
             first = alike.setdefault((each.factor, each.offset), each)
@@ -111,7 +122,7 @@ class Root:
             self._empty(report)
             return
         for each in self.slots:
-            if each.factor * low + each.offset < 0:
+            if each.factor * low + each.offset < 0 and not self._is_open("min"):
                 least = -(each.offset // each.factor)
                 report.error(
                     "legacy-bounds",
@@ -136,6 +147,19 @@ class Root:
             also=[(first.root.span or first.span, f"here in {interval(*one)}")],
             note="dims of one name are one size, and torch.export refuses two ranges for it",
             help=help_,
+        )
+
+    def _incomparable(self, report: Report) -> None:
+        first = self.slots[0].root
+        other = next(each.root for each in self.slots if (each.root.open, each.root.span) != (first.open, first.span))
+        report.error(
+            "legacy-flow",
+            f"`{self.name}` is defined twice, and whether with one range depends on {_listed(self.open)}",
+            at=other.span,
+            label="here again",
+            also=[(first.span, "here")],
+            note="dims of one name are one size, and torch.export refuses two ranges for it",
+            help="define it once, and use that",
         )
 
     def _empty(self, report: Report) -> None:
@@ -175,6 +199,7 @@ class Root:
             taken, others = f"the variable `{self.name}`", ["an int that is no size"]
             made.append(choice(message, ints, taken, others, span=first.span))
         made += self._unfit(low, high)
+        made += self._unknown(places, checked=checked)
         if checked or not self.is_size:
             return made
         unchecked = all(each.factor * low + each.offset <= _UNCHECKED for each in self.slots)
@@ -186,6 +211,24 @@ class Root:
             made.append(stricter(message, places, span=first.span))
         if not self.is_bare:
             made += self._phantom(low, high, places, unchecked=unchecked)
+        return made
+
+    def _unknown(self, places: tuple[str, ...], *, checked: bool) -> list[Note]:
+        """Returns what the bounds that are not known may change."""
+        made: list[Note] = []
+        span = self.slots[0].root.span
+        for bound in self.open:
+            if bound.startswith("max="):  # whatever Dim takes, ShapeVar takes and means: measured
+                message = f"`{bound}` of `{self.name}` is not known here, and stays as it is written"
+                made.append(remark(message, places, span=span))
+                continue
+            ran = "None and numbers below 0 were no bound, and are now refused"
+            if not checked and self.is_size:
+                ran = f"for 1 and 2, smaller sizes may have run, and are now rejected; {ran}"
+            made.append(stricter(f"`{bound}` of `{self.name}` is not known here: {ran}", places, span=span))
+        if self._is_open("min") and any(each.offset < 0 for each in self.slots):
+            message = f"whether `{self.name}` is large enough for what is derived from it is no longer checked where it is made"
+            made.append(remark(message, places, span=span))
         return made
 
     def _unfit(self, low: int, high: int | None) -> list[Note]:
@@ -257,6 +300,10 @@ def spelled(name: str, each: Slot) -> str:
     """Returns a slot's size as torch prints it: ``2*b + 1``."""
     text = name if each.factor == 1 else f"{each.factor}*{name}"
     return text if not each.offset else f"{text} {'+' if each.offset > 0 else '-'} {abs(each.offset)}"
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return " and ".join(f"`{text}`" for text in texts)
 
 
 def _meet(ranges: list[tuple[int, int | None]]) -> tuple[int, int | None]:

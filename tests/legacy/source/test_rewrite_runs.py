@@ -210,6 +210,61 @@ PROGRAMS = {
         legacy=[],
         neither=[(7, 7), (4, 5), (2, 2)],
     ),
+    "a bound that only the program knows": Program(
+        """
+        import os
+        import torch
+        from torch.export import Dim, export
+        class Net(torch.nn.Module):
+            def forward(self, x, y):
+                return x.sum() + y.sum()
+        def trace(longest, least):
+            n = Dim("n", min=least, max=longest)
+            return export(Net(), (torch.ones(4), torch.ones(4)), dynamic_shapes={"x": {0: n}, "y": {0: n}})
+        ep = trace(int(os.environ.get("SHAPEDSL_UNSET", "6")), int(os.environ.get("SHAPEDSL_UNSET", "2")))
+        """,
+        lambda s, _: ((ones(s[0]), ones(s[1])), {}),
+        both=[(2, 2), (6, 6)],
+        legacy=[(1, 1), (0, 0)],
+        neither=[(7, 7), (3, 4)],
+    ),
+    "a bound that turns out to be none": Program(
+        """
+        import os
+        import torch
+        from torch.export import Dim, export
+        class Net(torch.nn.Module):
+            def forward(self, x, y):
+                return x.sum() + y.sum()
+        rows = Dim("rows", max=os.environ.get("SHAPEDSL_UNSET"))
+        width = Dim("width", min=3, max=float(os.environ.get("SHAPEDSL_UNSET", "inf")))
+        ep = export(Net(), (torch.ones(4, 5), torch.ones(4)), dynamic_shapes={"x": {0: rows, 1: width}, "y": {0: rows}})
+        """,
+        lambda s, _: ((ones(s[0], s[1]), ones(s[0])), {}),
+        both=[(0, 3), (1, 4), (900, 800)],
+        legacy=[],
+        neither=[(4, 2)],
+    ),
+    "dims of one call, and a spec by steps": Program(
+        """
+        import os
+        import torch
+        from torch.export import dims, export
+        class Net(torch.nn.Module):
+            def forward(self, x, y):
+                return x.sum() + y.sum()
+        most = int(os.environ.get("SHAPEDSL_UNSET", "6"))
+        rows, width = dims("rows", "width", max=most)
+        shapes = {}
+        shapes["x"] = {0: rows, 1: width}
+        shapes["y"] = {0: 2 * rows + 1}
+        ep = export(Net(), (torch.ones(4, 5), torch.ones(9)), dynamic_shapes=shapes)
+        """,
+        lambda s, _: ((ones(s[0], s[1]), ones(s[2])), {}),
+        both=[(0, 6, 1), (6, 1, 13)],
+        legacy=[],
+        neither=[(7, 3, 15), (3, 7, 7), (3, 3, 6)],
+    ),
 }
 
 

@@ -42,7 +42,7 @@ def site_result(tree: Tree, site: Site, target: Literal["python", "shapes"]) -> 
     gravest = max(site.conversions, key=lambda conversion: _ORDER.index(conversion.verdict))
     notes = dict.fromkeys(note_text(note) for conversion in site.conversions for note in conversion.notes)
     found = dict.fromkeys(replace(conversion.signature, index=1) for conversion in site.conversions)
-    texts = [write_signature(replace(each, index=index)) for index, each in enumerate(found, 1)]
+    texts = [write_signature(replace(each, index=index)) for index, each in enumerate(found, 1) if not site.open]
     name = site.conversions[0].signature.name or name
     verdict = gravest.verdict.value
     return SiteResult(
@@ -107,7 +107,7 @@ def _specs(sites: Sequence[Site], report: Report) -> list[_Spec]:
     found: dict[tuple[str, Signature], _Spec | None] = {}
     counts: dict[str, int] = {}
     for site in sites:
-        for conversion in site.conversions:
+        for conversion in site.conversions if not site.open else ():
             signature = replace(conversion.signature, index=1)
             key = signature.name, signature  # equality leaves the name out
             if key not in found:

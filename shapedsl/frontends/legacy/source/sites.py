@@ -38,6 +38,8 @@ class Site:
         kept: Why the site is kept as it is; empty if it is not. Each is also a diagnostic.
         is_callers: Whether the spec is what callers of its function give, which the file need not show: it is edited
             where they build it, and not written anew in the function.
+        open: Its dims with bounds that are stated and not known: name → these, as they are written. Its conversions
+            lack them, and only Python text that stays can have them.
         only_shapes: Why its Python text stays although the spec is converted (what is called takes no ShapesSpec);
             empty where it can be rewritten.
     """
@@ -51,6 +53,7 @@ class Site:
     spec: LegacySpec | None = None
     worlds: list[Value] = field(default_factory=list["Value"])
     conversions: list[Conversion] = field(default_factory=list["Conversion"])
+    open: dict[str, str] = field(default_factory=dict[str, str])
     keyword: str = "dynamic_shapes"
     stale: list[cst.CSTNode] = field(default_factory=list["cst.CSTNode"])
     kept: list[str] = field(default_factory=list[str])
@@ -72,7 +75,7 @@ class SiteResult:
         verdict: One of `Verdict`'s values, or empty for what is kept.
         summary: The verdict in words.
         notes: One line each; for what is kept, why.
-        shapes: The spec as ``.shapes`` text; empty for what is kept.
+        shapes: The spec as ``.shapes`` text; empty for what is kept, and where a bound is not known.
     """
 
     line: int

@@ -39,6 +39,7 @@ class DimValue:
         factor, offset: 1 and 0 for the root itself.
         root: The call that made the root.
         node: The expression that made this value; ``root`` itself for a root.
+        open: Which of ``min`` and ``max`` are stated, and not known; ``low`` or ``high`` is None then.
     """
 
     name: str
@@ -48,6 +49,7 @@ class DimValue:
     node: cst.CSTNode
     factor: int = 1
     offset: int = 0
+    open: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

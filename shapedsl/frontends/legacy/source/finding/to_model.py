@@ -110,10 +110,20 @@ def to_tree(value: Value, spans: Spans, label: Function[[str, Span], Tree] | Non
 
 
 def _dim(value: DimValue, spans: Spans) -> Named | Derived:
-    root = Named(value.name, value.low, value.high, None, spans(value.root))
+    written = tuple([f"{bound}={_bound(value.root, bound, spans)}" for bound in value.open])
+    root = Named(value.name, value.low, value.high, None, spans(value.root), written)
     if (value.factor, value.offset) == (1, 0):
         return root
     return Derived(root, value.factor, value.offset, spans(value.node))
+
+
+def _bound(root: cst.CSTNode, name: str, spans: Spans) -> str:
+    """Returns a bound as the call that makes a dim writes it, in one line; ``…`` where it comes from elsewhere."""
+    for arg in getattr(root, "args", ()):
+        if arg.keyword is not None and arg.keyword.value == name:
+            span = spans(arg.value)
+            return " ".join(span.source.text[span.start : span.end].split())
+    return "…"
 
 
 def _key(key: object, made: Value) -> str | int:

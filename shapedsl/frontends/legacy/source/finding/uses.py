@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from .....diagnostics import Report, Severity
-from ...convert import convert
+from ...convert import convert, named_in
 from ...model import LegacySpec
 from ...verdict import Conversion
 from ..sites import Site
@@ -67,7 +67,7 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
     """
     # What the file shows of a function's callers tells more of its parameters than their absence does.
     shown = [use for use in uses if use.frame.calls or use.frame.function is None]
-    is_callers = bool(shown) and any(reason.code == "legacy-flow" for use in uses for reason in use.reasons)
+    is_callers = bool(shown) and any(_is_callers(use) for use in uses if use not in shown)
     uses = shown or uses
     first = uses[0]
     site = Site(
@@ -87,6 +87,9 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
     _convert(site, uses, tree, report)
     if site.kept:
         return site
+    if site.open and (site.only_shapes or not is_rewritten):
+        _keep_open(site, tree, report)
+        return site
     if len(site.worlds) > 1 and len(uses) > 1:
         site.value = Fork([use.value for use in uses if use.value is not None], first.call)
     if is_bare and site.value is not None:  # `def save(net, sizes=None)`, and a caller that leaves it out
@@ -95,6 +98,25 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
         message = f"`{site.api}` {site.only_shapes}: the call stays as it is"
         report.emit(Severity.NOTE, first.only_code, message, at=tree.span(first.call.func), help=first.only_help or ())
     return site
+
+
+def _is_callers(use: Use) -> bool:
+    """Returns whether a spec, or a bound in it, was not known."""
+    return any(reason.code == "legacy-flow" for reason in use.reasons) or any(map(_open_bounds, use.specs))
+
+
+def _keep_open(site: Site, tree: Tree, report: Report) -> None:
+    """Keeps a site of which no `.shapes` file can say the bounds."""
+    bounds = " and ".join(f"`{bound}`" for bound in site.open.values())
+    reason = Reason("legacy-flow", f"{bounds} is no number that reading tells", site.call, "kept as it is")
+    reason.tell(tree, report, site.call)
+    site.kept.append(reason.text)
+    site.conversions = []
+
+
+def _open_bounds(spec: LegacySpec) -> dict[str, str]:
+    """Returns the dims of a spec with bounds that are not known, and these as they are written."""
+    return {named.name: ", ".join(named.open) for named in named_in(spec.tree) if named.open}
 
 
 def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
@@ -143,6 +165,7 @@ def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
     site.worlds = [world for world, _, _ in seen if world is not None]
     site.conversions = [conversion for _, _, conversion in seen]
     site.spec = seen[0][1]
+    site.open = {name: bounds for _, spec, _ in seen for name, bounds in _open_bounds(spec).items()}
 
 
 def _nodes(value: Value | None) -> list[int]:

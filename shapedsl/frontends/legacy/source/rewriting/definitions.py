@@ -119,17 +119,38 @@ class Dims:
             defined = self._places.defined(root, self._index(root, needed.root or ""))
             if defined is None or not self._places.sees(node, defined):
                 continue
+            if self._roots[needed.root or ""][root].open:
+                break
             if self._become(root, needed):
                 return defined.value
             statement = self._places.statement(root)
             if statement is not None:
                 return self._draft.define(needed, statement, text, f"{name}_var")
+        opened = next((each for each in self._roots.get(needed.root or "", {}).values() if each.open), None)
+        if opened is not None:
+            return self._at_its_place(opened, needed, node)
         if self._times[name] == 1:
             return text
         statement = self._above or self._places.statement(self.call)
         if statement is None or not self._places.is_above(statement, node):
             raise ImpossibleError("no definition is seen by all of its uses")
         return self._draft.define(needed, statement, text, name)
+
+    def _at_its_place(self, value: DimValue, needed: Needed, node: cst.CSTNode) -> str:
+        """Returns the name of a variable whose bounds are not known: they are evaluated where, and when, they were.
+
+        Raises:
+            ImpossibleError: That place gives no name that is seen where ``node`` stands, and still means it.
+        """
+        defined = self._places.defined(value.root, self._index(value.root, value.name))
+        if (
+            defined is not None
+            and self._places.sees(node, defined)
+            and self._places.is_once(value.root, node)
+            and self._become(value.root, needed)
+        ):
+            return defined.value
+        raise ImpossibleError(f"a bound of `{value.name}` is not known, and it cannot be edited where it stands")
 
     # -------------------------------------------------------------------------------------- roots
 
@@ -193,7 +214,9 @@ class Dims:
             keyword = arg.keyword.value if arg.keyword is not None else "name" if index == 0 else ""
             if arg.star or keyword not in ("name", "min", "max"):
                 return self._anew(root, needed)
-            if keyword != "name":
+            if keyword in value.open:
+                wanted.pop(keyword)
+            elif keyword != "name":
                 bound = wanted.pop(keyword)
                 text = plan.tree.source.text[slice(*plan.outer(arg.value))]
                 if bound is None and text != "0" and at:
@@ -202,12 +225,14 @@ class Dims:
                     stretches.append((*plan.outer(arg.value), str(bound)))
             at = end
         first = root.args[0].keyword if root.args else None
-        if not at or (first is not None and first.value != "name"):
+        if not at or (first is not None and first.value != "name") or wanted.keys() & set(value.open):
             return self._anew(root, needed)
         added = "".join(f", {name}={bound}" for name, bound in wanted.items() if bound is not None)
         return [*stretches, (at, at, added)] if added else stretches
 
     def _anew(self, root: cst.Call, needed: Needed) -> list[Stretch]:
+        if self._roots[needed.root or ""][root].open:
+            raise ImpossibleError("its bounds are not known")
         plan = self._draft.file.plan
         return [(*plan.outer(root), Texts(plan.need, lambda name: name).variable(needed))]
 
@@ -223,11 +248,18 @@ class Dims:
                 if not isinstance(arg.value, cst.SimpleString) or arg.star:
                     raise ImpossibleError("its names are not written out")
                 names.append(str(arg.value.evaluated_value))
+        opened = [
+            (arg.keyword.value, arg.value) for arg in root.args if arg.keyword and arg.keyword.value in value.open
+        ]
+        if len(opened) != len(value.open) or not all(isinstance(bound, cst.Name) for _, bound in opened):
+            raise ImpossibleError("its bounds would be evaluated several times")
+        tail = "".join(f", {name}={plan.tree.code(bound)}" for name, bound in opened)
         if needed.class_name != "ShapeVar" or needed.hint is not None:
             raise ImpossibleError("an int and a size are made by one call")
         texts = Texts(plan.need, lambda name: name)
         low = value.low or None
-        text = ", ".join(texts.variable(Needed(name, "ShapeVar", low, value.high)) for name in names)
+        made = [texts.variable(Needed(name, "ShapeVar", low, value.high)) for name in names]
+        text = ", ".join(f"{each.removesuffix(')')}{tail})" for each in made)
         if len(names) == 1:
             text += ","
         is_bare = isinstance(self._draft.file.scopes.parent(root), cst.Assign)

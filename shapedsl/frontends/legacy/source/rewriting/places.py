@@ -103,6 +103,21 @@ class Places:
         loops = (cst.For, cst.While)
         return any(each not in around and (_is_deferred(each) or isinstance(each, loops)) for each in self.chain(node))
 
+    def is_once(self, node: cst.CSTNode, use: cst.CSTNode) -> bool:
+        """Returns whether what ``node`` gave is what it gave last where ``use`` stands: no loop runs it again.
+
+        It is asked of a node in the module, or in the function that ``use`` stands in.
+        """
+        import libcst as cst
+
+        around = self.chain(use)
+        for each in self.chain(node):
+            if isinstance(each, cst.For | cst.While | cst.ClassDef):
+                return False
+            if _is_deferred(each):
+                return each in around and each is next(outer for outer in around if _is_deferred(outer))
+        return True
+
     def defined(self, node: cst.CSTNode, at: int | None = None) -> cst.Name | None:
         """Returns the name that a statement of a block binds to all of what ``node`` gives, or to its item ``at``."""
         import libcst as cst

@@ -114,6 +114,7 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
             file.plan.obsolete += _built(site.value)
         else:
             tables = [_table(conversion.signature) for conversion in site.conversions]
+            _check_open(site, tables)
             why = _edited(file, site, tables)
             if why and not _wrapped(file, site, tables):
                 _anew(file, site, tables, why)
@@ -126,6 +127,14 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
     if keyword is not None and keyword.value != site.keyword and not is_ours:  # ours wrote the whole argument
         file.plan.edit(*file.plan.tree.extent(keyword), site.keyword)
     return True
+
+
+def _check_open(site: Site, tables: Several[Table]) -> None:
+    """Raises `UnsayableError` where a bound that is not known is of a dim that is no variable any longer."""
+    for name, bounds in site.open.items():
+        if any(name in found.phantoms for found in tables):
+            helps = ("give the bound as a number",)
+            raise UnsayableError(f"`{name}` is no size of an input, and its bound `{bounds}` is not known", helps=helps)
 
 
 def _table(signature: Signature) -> Table:
@@ -229,7 +238,8 @@ def _anew(file: File, site: Site, tables: Several[Table], why: str) -> None:
         try:
             texts[_spec(file, site, dims)] = None
         except ImpossibleError as error:
-            raise UnsayableError(str(error)) from None
+            helps = ("give each of its dims a name, once, and use that alone",) if site.open else ()
+            raise UnsayableError(str(error), helps=helps) from None
     if len(texts) != 1:
         raise UnsayableError("the spec depends on a branch, and what it is built of is used elsewhere too")
     (text,) = texts

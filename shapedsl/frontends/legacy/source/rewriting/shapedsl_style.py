@@ -43,13 +43,17 @@ _COMPILE: Final = frozenset(("backend", "mode", "options", "fullgraph"))
 
 
 def write_site(plan: Plan, site: Site) -> bool:
-    """Plans the edits of one use; tells whether there is a way to write it: for a spec that depends on branches none.
+    """Plans the edits of one use; tells whether there is a way to write it.
+
+    There is none for a spec that depends on branches, and for bounds that only the program knows.
 
     Args:
         plan: The file's.
         site: The use; what it makes stale is deleted by others.
     """
     signature = _bare(site.conversions[0].signature)
+    if site.open:
+        return False
     if any(_bare(each.signature) != signature for each in site.conversions):
         return False
     if site.is_callers or (site.value is not None and _may_be_none(site.value)) or not _loads(signature):

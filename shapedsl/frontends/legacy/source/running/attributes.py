@@ -126,7 +126,9 @@ def _of_dim(value: DimValue, name: str, node: cst.CSTNode) -> Value:
     if name == "__name__" and is_root:
         return Constant(value.name, node)
     if name == "root" and not is_root:
-        return DimValue(value.name, value.low, value.high, value.root, value.root)
+        return DimValue(value.name, value.low, value.high, value.root, value.root, open=value.open)
+    if name in value.open:
+        return Unknown(f"`{name}` of this dim is not known", node)
     if name in ("min", "max") and is_root:
         bound = value.low if name == "min" else value.high
         return Constant(bound, node) if bound is not None else Constant(0, node) if name == "min" else _no(name, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from ..values import Constant, DimValue, HintValue, Sequence, Unknown
+from ..values import Constant, DimValue, Fork, HintValue, Imported, Made, Member, Sequence, Unknown
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -39,10 +39,20 @@ def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
         return Unknown("the name of this dim may be one of several", node)
     if not isinstance(name.value, str) or not name.value.isidentifier():
         return Unknown("the name of a dim must be an identifier", node, "legacy-names", "give it a Python identifier")
-    bounds = _bounds(node, [], named)
+    open_ = tuple(bound for bound in ("min", "max") if bound in named and _is_open(named[bound]))
+    bounds = _bounds(node, [], {bound: value for bound, value in named.items() if bound not in open_})
     if isinstance(bounds, Unknown):
         return bounds
-    return DimValue(name.value, *bounds, node, node)
+    return DimValue(name.value, *bounds, node, node, open=open_)
+
+
+def _is_open(bound: Value) -> bool:
+    """Returns whether a bound may be any that torch takes: it is not known, and nothing says that it is wrong."""
+    if isinstance(bound, Fork):
+        return all(isinstance(option, Constant) or _is_open(option) for option in bound.options)
+    if isinstance(bound, Unknown):
+        return not bound.cure
+    return isinstance(bound, (Imported, Made, Member))
 
 
 def call_hint(node: cst.Call, hint: HintValue, given: list[Value], named: dict[str, Value]) -> Value:
