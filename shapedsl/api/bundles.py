@@ -138,21 +138,29 @@ def save_artifacts(
         OSError: The file cannot be written; what was there before still is.
     """
     torch_for("saving artifacts")
-    from ..serving.bundles import save
+    from ..serving.bundles import require_programs, save
+    from ..serving.exporting import sampled
+    from ..targets.entry.packages import packaged_inputs
 
     if not isinstance(cast("object", cases), _cases_type()):
         raise TypeError(f"save_artifacts() takes what export_cases() returns, not {type(cases).__name__}")
     found: dict[str, Package] = {}
     if aot:
-        drawn: Mapping[str, Sequence[Call]] = _calls(cases, samples, seed) if verify else {}
-        for entry in cases.entries:
-            found[entry.label] = _package(cases, entry, inductor_configs, drawn.get(entry.label) if verify else None)
+        require_programs(cases.entries)
+        asking = _dispatcher(cases.module, cases.parameters, cases.spec, cases.unpad)
+        drawn = sampled(asking, cases.entries, samples, seed) if verify else None
+        # everything that cannot be packed is refused before the first is compiled
+        taken = {each.label: packaged_inputs(each.program, each.label) for each in cases.entries}
+        for each in cases.entries:
+            entry = replace(each, inputs=taken[each.label])
+            calls = None if drawn is None else drawn.get(each.label, ())
+            found[each.label] = _package(cases, entry, inductor_configs, calls)
     save(path, cases, found, programs=not aot if programs is None else programs)
     report = Report()
-    for each in cases.eager:
+    for name in cases.eager:
         report.warning(
             "no-program",
-            f"`{each}` of `{cases.spec.name}` runs the module itself, which is not in `{os.fspath(path)}`",
+            f"`{name}` of `{cases.spec.name}` runs the module itself, which is not in `{os.fspath(path)}`",
             help="pass it when the artifacts are loaded: `load_artifacts(path, module=...)`",
         )
     for path_ in cases.unpad:
@@ -235,15 +243,6 @@ def _require_alike(module: Any, manifest: Manifest) -> None:
         raise TypeError(f"module= takes ({names[0]}), and the artifacts ({names[1]})")
 
 
-def _calls(cases: ExportedCases, samples: int, seed: int) -> Mapping[str, Sequence[Call]]:
-    """Returns sampled arguments of each artifact, by its label."""
-    from ..serving.exporting import exports
-
-    target = cases.module
-    asking = _dispatcher(target, cases.parameters, cases.spec, cases.unpad)
-    return {each.label: each.calls for each in exports(asking, None, seed, samples)}
-
-
 def _package(
     cases: ExportedCases, entry: Entry, configs: Mapping[str, Any] | None, calls: Sequence[Call] | None
 ) -> Package:
@@ -257,13 +256,13 @@ def _package(
     from ..serving.verifying import verified, wrong_artifact
     from ..targets.entry.packages import compile_package, load_package
 
-    data, inputs = compile_package(entry.program, entry.label, configs)
-    runner = load_package(data, inputs, entry.label, positional_names(cases.parameters))
+    data = compile_package(entry.program, entry.label, configs)
+    runner = load_package(data, entry.inputs, entry.label, positional_names(cases.parameters))
     if calls is not None:
         found = verified(entry.label, cases.module or entry.run, runner, calls)
-        if found.wrong:
+        if found.wrong or not found.calls:
             raise ShapeError([wrong_artifact(found, cases.spec.name, "the package")])
-    return Package(data, replace(entry, inputs=inputs, run=runner))
+    return Package(data, replace(entry, run=runner))
 
 
 def _example(

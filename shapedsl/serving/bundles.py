@@ -97,6 +97,13 @@ def _program_bytes(entry: Entry) -> bytes:
         raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, notes=(note,))]) from error
 
 
+def require_programs(entries: Sequence[Entry]) -> None:
+    """Raises `ShapeError` (``no-program``) where an entry has no program to compile."""
+    for entry in entries:
+        if entry.program is None:
+            raise ShapeError([_nothing_to_save(entry)])
+
+
 def _nothing_to_save(entry: Entry) -> Diagnostic:
     return Diagnostic(
         "no-program",
@@ -219,4 +226,4 @@ def _refuse_version(path: Path, error: OtherVersionError) -> NoReturn:
     raise ShapeError([Diagnostic("damaged-artifacts", Severity.ERROR, message, helps=helps)])
 
 
-__all__ = ["Loaded", "Package", "load", "save"]
+__all__ = ["Loaded", "Package", "load", "require_programs", "save"]

@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..diagnostics import Diagnostic, Severity
-from ..ir import Mode
+from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir.expanded import Expanded
 from ..targets.entry.programs import Call, Captured, capture
 from . import told
 from .artifacts import ArtifactSpec
-from .cases import label
 from .dispatch import Dispatcher
-from .exported import structure_key
+from .exported import Entry, structure_key
 from .running import Artifact
 from .saved_structures import structure_as_json
 from .structure import Key, Structure
@@ -74,7 +72,9 @@ class Export:
     calls: Sequence[Call]
 
 
-def exports(dispatcher: Dispatcher, example: Call | None, seed: int, most: int = 1) -> Iterator[Export]:
+def exports(
+    dispatcher: Dispatcher, example: Call | None, seed: int, most: int = 1, *, tell: bool = True
+) -> Iterator[Export]:
     """Yields what has to be exported; of what no example could be made, a warning tells.
 
     Args:
@@ -83,6 +83,7 @@ def exports(dispatcher: Dispatcher, example: Call | None, seed: int, most: int =
             takes it. By default, what is drawn first decides.
         seed: Of what is drawn.
         most: How many calls an artifact has.
+        tell: Whether it warns.
 
     Raises:
         ShapeError: ``missing-input``: something is static, and there is no example. Or ``example`` does not satisfy
@@ -112,13 +113,41 @@ def exports(dispatcher: Dispatcher, example: Call | None, seed: int, most: int =
             if artifact is found[1] and len(calls) < most:
                 calls.append(passed)
         if found is None:
-            told.warn(_left_out(dispatcher, wanted, reason))
+            if tell:
+                told.warn(_left_out(dispatcher, wanted, reason))
             continue
         taken_by, artifact, key = found
         expanded, statics, _ = taken_by.given(artifact)
         times = labels[wanted.label] = labels.get(wanted.label, 0) + 1
         name = wanted.label if times == 1 else f"{wanted.label} ({times})"
         yield Export(name, artifact.spec, key, structure_key(taken_by.expanded), expanded, statics, nesting, calls)
+
+
+def sampled(dispatcher: Dispatcher, entries: Sequence[Entry], samples: int, seed: int) -> Mapping[str, Sequence[Call]]:
+    """Returns arguments of each entry with a program, by its label: those that it was exported with, and drawn ones.
+
+    Args:
+        dispatcher: Of the spec. Nothing is run by it.
+        entries: Artifacts.
+        samples: How many are drawn for each.
+        seed: Of these.
+    """
+    examples = {each.label: each.program.example_inputs for each in entries if each.program is not None}
+    found: dict[str, list[Call]] = {name: [call] for name, call in examples.items() if call}
+    # padded ones may be outside of the spec
+    like = next((call for call in examples.values() if call and _is_taken(dispatcher, call)), None)
+    for export in exports(dispatcher, like, seed, samples, tell=False):
+        if export.label in found:
+            found[export.label] += export.calls
+    return found
+
+
+def _is_taken(dispatcher: Dispatcher, call: Call) -> bool:
+    try:
+        dispatcher.asked(*call[0], **call[1])
+    except (ShapeError, TypeError):
+        return False
+    return True
 
 
 def _reached(dispatcher: Dispatcher, wanted: Wanted, call: Call) -> tuple[Structure, Artifact, Key, Call] | None:
@@ -159,9 +188,4 @@ def _left_out(dispatcher: Dispatcher, wanted: Wanted, reason: str) -> Diagnostic
     )
 
 
-def eager_labels(dispatcher: Dispatcher) -> list[str]:
-    """Returns the alternatives that run the module itself."""
-    return [label(each, at) for at, each in enumerate(dispatcher.signature.alternatives) if each.mode is Mode.EAGER]
-
-
-__all__ = ["Export", "Nothing", "eager_labels", "exports"]
+__all__ = ["Export", "Nothing", "exports", "sampled"]

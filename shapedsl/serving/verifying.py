@@ -78,7 +78,7 @@ def _badness(difference: Difference) -> float:
 
 
 def wrong_artifact(found: Verified, name: str, what: str) -> Diagnostic:
-    """Returns that an artifact computes something else.
+    """Returns that an artifact computes something else, or that nobody knows.
 
     Args:
         found: What was compared.
@@ -86,6 +86,16 @@ def wrong_artifact(found: Verified, name: str, what: str) -> Diagnostic:
         what: The artifact's kind: ``"the package"``.
     """
     notes: list[str] = []
+    if not found.calls and found.failed is None:
+        raised = found.skipped
+        said = "no inputs were found" if raised is None else f"the module raises {type(raised).__name__}: {raised}"
+        return Diagnostic(
+            "wrong-artifact",
+            Severity.ERROR,
+            f"{what} of `{found.label}` of `{name}` cannot be compared with the module",
+            notes=(said[:300],),
+            helps=("export with an example that the module takes; or do without, `verify=False`",),
+        )
     if found.failed is not None:
         said = (str(found.failed).strip() or "?").splitlines()[0]
         notes.append(f"it raises {type(found.failed).__name__}: {said}"[:300])

@@ -24,10 +24,32 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
-def compile_package(
-    program: ExportedProgram, label: str, configs: Mapping[str, Any] | None = None
-) -> tuple[bytes, tuple[Input, ...]]:
-    """Returns a program as a package, and what that takes.
+def packaged_inputs(program: ExportedProgram, label: str) -> tuple[Input, ...]:
+    """Returns what a package of a program will take.
+
+    Args:
+        program: From `torch.export`.
+        label: What messages call it.
+
+    Raises:
+        ShapeError: ``unsupported-by-torch``: it takes an int that is dynamic, or changes a buffer.
+    """
+    if any(isinstance(each, IntInput) for each in inputs_of(program)):
+        message = f"`{label}` takes an int that is dynamic, which AOTInductor cannot"
+        helps = ("save the program instead, `aot=False`; or let a `case` give the int one value",)
+        raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
+    # what is compiled has no operators that change their arguments; only now it says what is written to
+    functional = program.run_decompositions({})
+    if written := buffers_written(functional):
+        message = f"`{label}` changes the buffer `{written[0]}`, and a package has one of its own"
+        notes = ("other artifacts, and the module, would not see the change",)
+        helps = ("save the program instead, `aot=False`; or pass the buffer as an argument, and return it",)
+        raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, notes=notes, helps=helps)])
+    return inputs_of(functional)
+
+
+def compile_package(program: ExportedProgram, label: str, configs: Mapping[str, Any] | None = None) -> bytes:
+    """Returns a program as a package.
 
     Args:
         program: From `torch.export`.
@@ -35,19 +57,8 @@ def compile_package(
         configs: Inductor's.
 
     Raises:
-        ShapeError: ``unsupported-by-torch``: it takes an int that is dynamic. ``failed-artifact``: torch cannot compile it.
+        ShapeError: ``failed-artifact``: torch cannot compile it.
     """
-    if any(isinstance(each, IntInput) for each in inputs_of(program)):
-        message = f"`{label}` takes an int that is dynamic, which AOTInductor cannot"
-        helps = ("save the program instead, `aot=False`; or let a `case` give the int one value",)
-        raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
-    # what is compiled has no operators that change their arguments; only now it says which inputs are written to
-    functional = program.run_decompositions({})
-    if written := buffers_written(functional):
-        message = f"`{label}` changes the buffer `{written[0]}`, and a package has one of its own"
-        notes = ("other artifacts, and the module, would not see the change",)
-        helps = ("save the program instead, `aot=False`; or pass the buffer as an argument, and return it",)
-        raise ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, notes=notes, helps=helps)])
     with TemporaryDirectory(prefix="shapedsl-") as folder:
         path = Path(folder) / "package.pt2"
         try:
@@ -59,10 +70,9 @@ def compile_package(
             said = (str(error).strip() or "?").splitlines()[0]
             note = f"{type(error).__name__}: {said}"[:300]
             helps = ("save the program instead, `aot=False`",)
-            raise ShapeError(
-                [Diagnostic("failed-artifact", Severity.ERROR, message, notes=(note,), helps=helps)]
-            ) from error
-        return path.read_bytes(), inputs_of(functional)
+            diagnostic = Diagnostic("failed-artifact", Severity.ERROR, message, notes=(note,), helps=helps)
+            raise ShapeError([diagnostic]) from error
+        return path.read_bytes()
 
 
 def load_package(data: bytes, inputs: Sequence[Input], label: str, names: Sequence[str]) -> Runner:
@@ -93,4 +103,4 @@ def machine() -> tuple[str, str]:
     return f"{platform.system()} {platform.machine()}".lower(), torch.backends.cpu.get_cpu_capability()
 
 
-__all__ = ["compile_package", "load_package", "machine"]
+__all__ = ["compile_package", "load_package", "machine", "packaged_inputs"]
