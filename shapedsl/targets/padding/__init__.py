@@ -19,7 +19,7 @@ from typing import Any, Final
 import torch
 
 from ...diagnostics import Report
-from ...ir import Alternative, Apply, Bucket, Dim, Type, Var, Variadic
+from ...ir import Alternative, Apply, Bucket, Dim, Step, Type, Var, Variadic
 from ...ir.expanded import Expanded
 from ...ir.padding import Grown, grown, mentions
 from ...ir.paths import Attribute
@@ -29,7 +29,7 @@ from ...ir.walk import free_vars, scalar_sizes, tensor_dims
 from ...ir.write_sizes import write_dim
 from ...runtime.parameters import Parameter
 from ...runtime.slots import PaddingError
-from .buffers import Pool
+from .buffers import Pool, memory_of
 from .containers import Copied, Tree, part, replaced, tree_of
 from .cropping import Unpad, cropper, parse_path
 from .geometry import Geometry, geometry
@@ -81,7 +81,9 @@ class Padder:
         self._places = {at: str(path) for at, path in paths.items()}
         self._index = {param.name: at for at, param in enumerate(parameters)}
         trees = tree_of([(paths[at], at) for at in leaves])
-        self._roots = [(self._index[name], name, tree) for name, tree in trees.items()]
+        at_roots = [(self._index[name], name, tree) for name, tree in trees.items()]
+        self._direct = [(index, tree) for index, _, tree in at_roots if isinstance(tree, int)]
+        self._trees = [(index, name, tree) for index, name, tree in at_roots if not isinstance(tree, int)]
         self._remembered: dict[tuple[tuple[int, ...], tuple[int, ...]], Geometry] = {}
         self._pool = Pool()
 
@@ -114,22 +116,35 @@ class Padder:
                 self._remembered.clear()
             self._remembered[sizes, chosen] = shape
         call = _Call(shape)
+        try:
+            return self._run(run, values, call)
+        except BaseException:
+            for lent in call.lent:
+                lent.drop()
+            raise
+
+    def _run(self, run: Callable[..., Any], values: Sequence[Any], call: _Call) -> Any:
         lent = call.lent
         passed = [*values]
-        for index, name, tree in self._roots:
-            passed[index] = self._padded(passed[index], tree, name, call)
+        for index, leaf in self._direct:
+            passed[index] = self._one(passed[index], leaf, call)
+        for index, name, tree in self._trees:
+            passed[index] = self._below(passed[index], tree, name, call)
         result = run(*passed)
         del passed
         for each in lent:
             if each.changed:
                 self._take_back(lent, values)
                 break
-        for copied in call.copied:
-            copied.take_back()
-        result = self._crop(result, call)
-        call.copied.clear()
+        if self._crop is not None:
+            result = self._crop(result, call, ())
+        if call.copied:
+            own = None if call.geometry.changed else call.own
+            for copied in call.copied:
+                copied.take_back(own)
+            call.copied.clear()
         for each in lent:
-            each.release(self._pool)
+            each.end()
         return result
 
     def _take_back(self, lent: Sequence[Lent], values: Sequence[Any]) -> None:
@@ -182,26 +197,28 @@ class Padder:
         self._pool.clear()
         self._remembered.clear()
 
-    def _padded(self, value: Any, tree: Tree | int, path: str, call: _Call) -> Any:
-        if isinstance(tree, int):
-            if tree in call.geometry.scalars:
-                return call.geometry.scalars[tree]
-            grows = call.geometry.leaves.get(tree)
-            if grows is None:
-                return value
-            for lent in call.lent:
-                if lent.original is value and lent.geometry is grows:
-                    lent.places.append(self._places[tree])
-                    return lent.padded  # passed twice: what is written to one is seen in the other
-            made = lend(value, grows, self._places[tree], tree, self._pool)
-            if made is None:
-                return value
-            call.lent.append(made)
-            return made.padded
+    def _one(self, value: Any, leaf: int, call: _Call) -> Any:
+        """Returns what the callee gets for one tensor, or one size."""
+        geometry, lent = call.geometry, call.lent
+        grows = geometry.leaves.get(leaf)
+        if grows is None:
+            return geometry.scalars.get(leaf, value)
+        for each in lent:
+            if each.original is value and each.geometry is grows:
+                each.places.append(self._places[leaf])
+                return each.padded  # passed twice: what is written to one is seen in the other
+        made = lend(value, grows, self._places[leaf], leaf, self._pool)
+        if made is None:
+            return value
+        lent.append(made)
+        return made.padded
+
+    def _below(self, value: Any, tree: Tree, path: str, call: _Call) -> Any:
+        """Returns what the callee gets for a container."""
         parts: dict[Any, Any] = {}
         for step, below in tree.items():
             before = part(value, (step,))
-            after = self._padded(before, below, path, call)
+            after = self._one(before, below, call) if isinstance(below, int) else self._below(before, below, path, call)
             if after is not before:
                 parts[step] = after
         if not parts:
@@ -237,14 +254,34 @@ class _Call:
         self.lent: list[Lent] = []
         self.copied: list[Copied] = []
 
-    def passed(self, tensor: torch.Tensor) -> torch.Tensor | None:
+    def passed(self, tensor: object) -> torch.Tensor | None:
         """Returns the caller's tensor, if ``tensor`` is what was passed for it."""
-        return next((lent.original for lent in self.lent if tensor is lent.padded), None)
+        for lent in self.lent:
+            if tensor is lent.padded:
+                found: torch.Tensor = lent.original
+                return found
+        return None
+
+    def own(self, value: Any) -> Any:
+        """Returns the caller's object for what was passed for it; else ``value``."""
+        found = self.passed(value)
+        return next(
+            (copied.original for copied in self.copied if copied.made is value), value if found is None else found
+        )
+
+    def replaced(self, value: Any, parts: Mapping[Step, tuple[Any, Any]]) -> Any:
+        """Returns ``value`` with parts in it, before and after slots were taken out; the caller's, where it is that."""
+        for copied in self.copied:
+            if copied.made is value and copied.is_result(parts):
+                return copied.original
+        made = {step: after for step, (before, after) in parts.items() if after is not before}
+        return replaced(value, made) if made else value
 
     def owned(self, tensor: torch.Tensor) -> torch.Tensor:
         """Returns ``tensor``, or a copy of it if it lies in memory that is used again."""
+        memory = memory_of(tensor)
         for lent in self.lent:
-            if lent.buffer is not None and lent.buffer.shares(tensor):
+            if lent.memory == memory:
                 return tensor.clone()
         return tensor
 

@@ -30,67 +30,56 @@ class Buffer:
 
     Attributes:
         flat: One axis.
+        memory: How torch numbers it.
         views: What was prepared for a layout, by any key.
     """
 
-    __slots__ = ("_idle", "_storage", "flat", "views")
+    __slots__ = ("_idle", "_storage", "flat", "memory", "views")
 
     def __init__(self, elements: int, dtype: torch.dtype, device: torch.device) -> None:
         with torch.inference_mode(False):  # else its changes are not counted
             self.flat = torch.empty(elements, dtype=dtype, device=device)
         self._storage = self.flat.untyped_storage()
+        self.memory: int = self._storage._cdata
         self.views: dict[Hashable, Any] = {}
-        self._idle = 0
-
-    def count(self) -> None:
-        """Counts who holds the memory, before a tensor in it is lent; see `is_free`."""
-        self._idle = _users(self._storage)
+        self._idle = _users(self.memory)
 
     @property
     def is_free(self) -> bool:
         """Whether nobody but this object holds the memory, once the caller let go of what was lent."""
-        return _users(self._storage) == self._idle
+        return _users(self.memory) == self._idle
 
     def keep(self, key: Hashable, made: Any) -> None:
-        """Keeps views of this memory for later calls."""
+        """Keeps views of this memory for later calls, while none of it is lent."""
         if len(self.views) >= MOST_VIEWS:
             self.views.clear()
         self.views[key] = made
-
-    def shares(self, tensor: torch.Tensor) -> bool:
-        """Returns whether ``tensor`` lies in this memory."""
-        try:
-            return bool(tensor.untyped_storage()._cdata == self._storage._cdata)
-        except (NotImplementedError, RuntimeError):  # a tensor of a kind that has none
-            return False
+        self._idle = _users(self.memory)
 
 
 class Pool:
     """Buffers that no call uses."""
 
     def __init__(self) -> None:
-        self._idle: dict[Hashable, deque[Buffer]] = {}
+        self._stacks: dict[Hashable, deque[Buffer]] = {}
         self._lock = Lock()
 
-    def take(self, key: Hashable) -> Buffer | None:
-        """Returns a buffer that waits for tensors of this key, if there is one."""
-        waiting = self._idle.get(key)
-        try:
-            return waiting.pop() if waiting else None
-        except IndexError:  # another thread was faster
-            return None
-
-    def give(self, key: Hashable, buffer: Buffer) -> None:
-        """Takes a buffer back."""
-        waiting = self._idle.get(key)
-        if waiting is None:
+    def stack(self, key: Hashable) -> deque[Buffer]:
+        """Returns where the buffers of a key wait; threads may pop from it and append to it."""
+        found = self._stacks.get(key)
+        if found is None:
             with self._lock:
-                waiting = self._idle.setdefault(key, deque(maxlen=MOST_IDLE))
-        waiting.append(buffer)
+                found = self._stacks.setdefault(key, deque(maxlen=MOST_IDLE))
+        return found
 
     def clear(self) -> None:
-        """Forgets every buffer."""
-        self._idle.clear()
+        """Forgets every buffer that waits."""
+        for stack in list(self._stacks.values()):
+            stack.clear()
+
+    def kept(self) -> int:
+        """Returns how many bytes wait."""
+        return sum(buffer.flat.nbytes for stack in list(self._stacks.values()) for buffer in list(stack))
 
 
 def stream_of(device: torch.device) -> int:
@@ -100,5 +89,12 @@ def stream_of(device: torch.device) -> int:
     return torch.accelerator.current_stream(device).stream_id
 
 
-def _users(storage: torch.UntypedStorage) -> int:
-    return int(torch._C._storage_Use_Count(storage._cdata))
+def memory_of(tensor: torch.Tensor) -> int:
+    """Returns how torch numbers the memory of a tensor; -1 for a tensor of a kind that has none."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (NotImplementedError, RuntimeError):
+        return -1
+
+
+_users = torch._C._storage_Use_Count

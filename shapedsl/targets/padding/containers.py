@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from ...ir import Attribute, Item, Path, Step
 from ...runtime.slots import wrong_pad
@@ -90,7 +90,7 @@ class Copied:
         made: The copy.
     """
 
-    __slots__ = ("_content", "_parts", "_path", "made", "original")
+    __slots__ = ("_content", "_new", "_parts", "_path", "made", "original")
 
     def __init__(self, original: Any, made: Any, parts: frozenset[object], path: str) -> None:
         self.original = original
@@ -98,29 +98,63 @@ class Copied:
         self._parts = parts
         self._path = path
         self._content = dict(_content(made))
+        self._new: dict[object, tuple[Any, Any]] = {}
 
-    def take_back(self) -> None:
+    def is_result(self, parts: Mapping[Step, tuple[Any, Any]]) -> bool:
+        """Returns whether the caller's container is what the copy is as a result, once it is taken back.
+
+        Args:
+            parts: What the copy holds, before and after slots were taken out.
+        """
+        new: dict[object, tuple[Any, Any]] = {}
+        for step, (before, after) in parts.items():
+            key = step if isinstance(step, Attribute) else step.key
+            if key in self._content and self._content[key] is before:
+                if part(self.original, (step,)) is not after:
+                    return False
+            else:
+                new[key] = before, after
+        if new and isinstance(self.original, tuple):
+            return False
+        self._new.update(new)
+        return True
+
+    def take_back(self, own: Callable[[Any], Any] | None) -> None:
         """Puts what the callee put into the copy into the caller's container.
 
+        Args:
+            own: Returns the caller's object for what was passed for it, where nothing was padded.
+
         Raises:
-            ShapeError: ``wrong-pad``: it replaced what was padded, or removed something.
+            ShapeError: ``wrong-pad``: it replaced what was padded, and does not return that; or it removed something.
         """
         now = dict(_content(self.made))
         changed = [key for key, each in now.items() if key not in self._content or self._content[key] is not each]
-        if not changed and len(now) == len(self._content):
-            return
-        if len(now) < len(self._content) or not self._parts.isdisjoint(changed):
-            message = f"the callee replaces or removes what `{self._path}` holds, and that is padded"
-            help_ = "return the new values, or leave this argument out of the bucket"
-            raise wrong_pad(message, help_)
+        removed = [key for key in self._content if key not in now]
+        if own is None:
+            unknown = [key for key in changed if key in self._parts and self._new.get(key, _NOTHING)[0] is not now[key]]
+            if removed or unknown:
+                message = f"the callee replaces or removes what `{self._path}` holds, and that is padded"
+                help_ = "return it and say so in the return type, or leave this argument out of the bucket"
+                raise wrong_pad(message, help_)
+        for key in reversed(removed):
+            if isinstance(key, Attribute):
+                delattr(self.original, key.name)
+            else:
+                del self.original[key]
         for key in changed:
+            before, after = self._new.get(key, _NOTHING)
+            value = after if before is now[key] else now[key] if own is None else own(now[key])
             if isinstance(self.original, list):
                 index = cast("int", key)
-                self.original[index : index + 1] = [now[key]]
+                self.original[index : index + 1] = [value]
             elif isinstance(key, Attribute):
-                _set(self.original, key.name, now[key])
+                _set(self.original, key.name, value)
             else:
-                self.original[key] = now[key]
+                self.original[key] = value
+
+
+_NOTHING: Final = (object(), None)
 
 
 def _content(value: Any) -> Iterator[tuple[object, Any]]:

@@ -46,7 +46,7 @@ from ...ir import (
 from ...ir.padding import mentions
 from ...ir.write_sizes import write_dim
 from ...runtime.slots import PaddingError
-from .containers import part, replaced
+from .containers import part
 from .geometry import Geometry
 
 # What Python does with a result: `fn(output, sizes)`, with the caller's sizes and the padded ones as `S_pad`.
@@ -66,14 +66,19 @@ class Result(Protocol):
         """Returns ``tensor``, or a copy of it if it lies in memory that is used again."""
         ...
 
+    def replaced(self, value: Any, parts: Mapping[Step, tuple[Any, Any]]) -> Any:
+        """Returns ``value`` with parts in it, before and after slots were taken out; the caller's, where it is that."""
+        ...
 
-Node: TypeAlias = "Callable[[Any, Result, Path], Any]"
+
+Node: TypeAlias = "Callable[[Any, Result, Place], Any]"
+Place: TypeAlias = "tuple[Step, ...]"
 
 
 def cropper(
     returns: Type | None, drops: Sequence[Drop], unpad: Mapping[str, Unpad], variables: Sequence[str]
-) -> Callable[[Any, Result], Any]:
-    """Returns what crops a result.
+) -> Node | None:
+    """Returns what crops a result, at ``()``; None where it stays as it is.
 
     Args:
         returns: The claimed type.
@@ -84,13 +89,7 @@ def cropper(
     actions: dict[tuple[Step, ...], Node] = {drop.path.steps: _keep if drop.keep else _drop for drop in drops}
     actions.update((parse_path(text).steps, _called(function)) for text, function in unpad.items())
     actions = {_counted(steps, returns): action for steps, action in actions.items()}
-    node = _Maker(frozenset(variables), actions).node(returns, ())
-    root = Path("return")
-
-    def crop(value: Any, result: Result) -> Any:
-        return value if node is None else node(value, result, root)
-
-    return crop
+    return _Maker(frozenset(variables), actions).node(returns, ())
 
 
 _STEP: Final = re.compile(r"""\.([^\W\d]\w*)|\[(-?\d+)\]|\["([^"]*)"\]|\['([^']*)'\]""")
@@ -173,11 +172,11 @@ class _Maker:
 
     def _tensor(self, dims: Sequence[Dim]) -> Node | None:
         opened = next((at for at, dim in enumerate(dims) if isinstance(dim, (Ellipsis, Variadic))), None)
-        axes = [
+        axes = tuple(
             (at if opened is None or at < opened else at - len(dims), cast("Size", dim))
             for at, dim in enumerate(dims)
             if self._grows(dim)
-        ]
+        )
         return _tensor(axes, len(dims), opened is not None) if axes else None
 
     def _below(self, steps: tuple[Step, ...]) -> dict[Step, None]:
@@ -214,55 +213,61 @@ class _Maker:
 # ---------------------------------------------------------------------------------------- the functions
 
 
-def _keep(value: Any, result: Result, path: Path) -> Any:
-    del result, path
+def _keep(value: Any, result: Result, place: Place) -> Any:
+    del result, place
     return value
 
 
-def _drop(value: Any, result: Result, path: Path) -> None:
-    del value, result, path
+def _drop(value: Any, result: Result, place: Place) -> None:
+    del value, result, place
 
 
 def _called(function: Unpad) -> Node:
-    def node(value: Any, result: Result, path: Path) -> Any:
-        del path
+    def node(value: Any, result: Result, place: Place) -> Any:
+        del place
         return function(value, result.geometry.sizes)
 
     return node
 
 
 def _optional(inner: Node) -> Node:
-    def node(value: Any, result: Result, path: Path) -> Any:
-        return None if value is None else inner(value, result, path)
+    def node(value: Any, result: Result, place: Place) -> Any:
+        return None if value is None else inner(value, result, place)
 
     return node
 
 
 def _scalar(size: Size) -> Node:
-    def node(value: Any, result: Result, path: Path) -> Any:
+    def node(value: Any, result: Result, place: Place) -> Any:
         expected = result.geometry.padded(size)
         if value != expected:
-            raise mismatch(f"`{path}` is {value!r}, and not `{write_dim(size)}`, which is {expected} of padded sizes")
+            raise mismatch(
+                f"`{_path(place)}` is {value!r}, and not `{write_dim(size)}`, which is {expected} of padded sizes"
+            )
         return result.geometry.before(size)
 
     return node
 
 
-def _tensor(axes: Sequence[tuple[int, Size]], rank: int, opened: bool) -> Node:
-    def node(value: Any, result: Result, path: Path) -> Any:
+def _tensor(axes: tuple[tuple[int, Size], ...], rank: int, opened: bool) -> Node:
+    def node(value: Any, result: Result, place: Place) -> Any:
         if not isinstance(value, torch.Tensor):
-            raise mismatch(f"`{path}` is a {type(value).__name__}, and not a tensor as the return type claims")
+            raise mismatch(f"`{_path(place)}` is a {type(value).__name__}, and not a tensor as the return type claims")
         if value.dim() < rank - 1 if opened else value.dim() != rank:
-            raise mismatch(f"`{path}` has {value.dim()} dims, and not {rank} as the return type claims")
+            raise mismatch(f"`{_path(place)}` has {value.dim()} dims, and not {rank} as the return type claims")
         own = result.passed(value)
         if own is not None:
             return own
         made = value
-        for at, dim in axes:
-            axis = result.geometry.axis(dim, at, path)
+        geometry = result.geometry
+        grown = geometry.results.get(node)
+        if grown is None:
+            path = _path(place)
+            grown = geometry.results[node] = [(at, dim, geometry.axis(dim, at, path)) for at, dim in axes]
+        for at, dim, axis in grown:
             if value.shape[at] != axis.size:
                 raise mismatch(
-                    f"axis {at} of `{path}` has {value.shape[at]}, and not {axis.size}: `{write_dim(dim)}` of the padded sizes"
+                    f"axis {at} of `{_path(place)}` has {value.shape[at]}, and not {axis.size}: `{write_dim(dim)}` of the padded sizes"
                 )
             if axis.insertions:
                 made = _without_slots(made, at, axis.real)
@@ -279,20 +284,18 @@ def _without_slots(tensor: torch.Tensor, axis: int, real: Sequence[tuple[int, in
 
 
 def _parts(nodes: Mapping[Step, Node], noun: str, kind: type) -> Node:
-    def node(value: Any, result: Result, path: Path) -> Any:
+    def node(value: Any, result: Result, place: Place) -> Any:
         if not isinstance(value, kind):
-            raise mismatch(f"`{path}` is a {type(value).__name__}, and not {noun} as the return type claims")
-        made: dict[Step, Any] = {}
+            raise mismatch(f"`{_path(place)}` is a {type(value).__name__}, and not {noun} as the return type claims")
+        parts: dict[Step, tuple[Any, Any]] = {}
         for step, inner in nodes.items():
-            at = Path(path.root, (*path.steps, step))
+            at = (*place, step)
             try:
                 before = part(value, (step,))
             except (AttributeError, IndexError, KeyError, TypeError):
-                raise mismatch(f"there is no `{at}` in what the callable returned") from None
-            after = inner(before, result, at)
-            if after is not before:
-                made[step] = after
-        return replaced(value, made) if made else value
+                raise mismatch(f"there is no `{_path(at)}` in what the callable returned") from None
+            parts[step] = before, inner(before, result, at)
+        return result.replaced(value, parts)
 
     return node
 
@@ -300,27 +303,26 @@ def _parts(nodes: Mapping[Step, Node], noun: str, kind: type) -> Node:
 def _sequence(
     items: Sequence[Node | None], singled: Mapping[int, Node | None], length: int | None, repeated: bool
 ) -> Node:
-    def node(value: Any, result: Result, path: Path) -> Any:
+    def node(value: Any, result: Result, place: Place) -> Any:
         if not isinstance(value, (list, tuple)):
-            raise mismatch(f"`{path}` is a {type(value).__name__}, and not a sequence as the return type claims")
+            raise mismatch(
+                f"`{_path(place)}` is a {type(value).__name__}, and not a sequence as the return type claims"
+            )
         values = cast("Sequence[Any]", value)
         if len(values) < len(items) if length is None and not repeated else length not in (None, len(values)):
-            raise mismatch(f"`{path}` has {len(values)} items, and not {len(items)} as the return type claims")
+            raise mismatch(f"`{_path(place)}` has {len(values)} items, and not {len(items)} as the return type claims")
         nodes = {at: each for at in range(len(values)) if (each := _item(at)) is not None}
         for key, inner in singled.items():
             if not -len(values) <= key < len(values):
-                raise mismatch(
-                    f"there is no `{Path(path.root, (*path.steps, Item(key)))}` in what the callable returned"
-                )
+                raise mismatch(f"there is no `{_path((*place, Item(key)))}` in what the callable returned")
             nodes.pop(key % len(values), None)
             if inner is not None:
                 nodes[key % len(values)] = inner
-        made: dict[Step, Any] = {}
+        parts: dict[Step, tuple[Any, Any]] = {}
         for at, inner in nodes.items():
-            after = inner(values[at], result, Path(path.root, (*path.steps, Item(at))))
-            if after is not values[at]:
-                made[Item(at)] = after
-        return replaced(value, made) if made else value
+            step = Item(at)
+            parts[step] = values[at], inner(values[at], result, (*place, step))
+        return result.replaced(value, parts)
 
     def _item(at: int) -> Node | None:
         if repeated:
@@ -328,6 +330,10 @@ def _sequence(
         return items[at] if at < len(items) else None
 
     return node
+
+
+def _path(place: Place) -> Path:
+    return Path("return", place)
 
 
 def mismatch(message: str) -> PaddingError:

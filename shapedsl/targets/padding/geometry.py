@@ -82,6 +82,7 @@ class Geometry:
         leaves: Tensors that grow at some sizes, by their number in `Expanded.leaves`.
         scalars: Python ints that grow, likewise.
         changed: Whether anything grows.
+        results: How axes of results grew, by what is known of them.
     """
 
     buckets: Sequence[Bucket]
@@ -91,6 +92,9 @@ class Geometry:
     leaves: Mapping[int, LeafGeometry]
     scalars: Mapping[int, int]
     changed: bool
+    results: dict[object, list[tuple[int, Size, Axis]]] = field(
+        default_factory=dict["object", "list[tuple[int, Size, Axis]]"]
+    )
     _axes: dict[Size, Axis] = field(default_factory=dict["Size", Axis])
 
     def axis(self, dim: Size, at: int, path: Path) -> Axis:

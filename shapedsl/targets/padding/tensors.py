@@ -13,7 +13,9 @@ what padding would have made; else as a view that is, or a copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Final
 
@@ -22,11 +24,14 @@ from torch.autograd import forward_ad
 
 from ...ir import Edge
 from ...runtime.slots import wrong_pad
-from .buffers import Buffer, Pool, stream_of
+from .buffers import Buffer, Pool, memory_of, stream_of
 from .fills import no_edge, number_in, row_in
 from .geometry import Filled, LeafGeometry
 
 MOST_LAYOUTS: Final = 64  # of one geometry
+
+_is_inference = torch.is_inference_mode_enabled
+_is_transformed = torch._C._are_functorch_transforms_active
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -35,37 +40,30 @@ class Lent:
     """One tensor of a call that the callee gets another one for.
 
     Attributes:
-        original: The caller's tensor.
-        padded: What the callee gets.
+        original: The caller's tensor; None between calls.
+        padded: What the callee gets; None between calls.
         geometry: How it grew.
-        buffer: Its memory, or None where it is not of a buffer.
         places: The arguments that it is.
+        memory: Of the buffer that ``padded`` lies in, as torch numbers it; 0 where it is in none.
     """
 
-    __slots__ = ("_before", "_changes", "_key", "buffer", "geometry", "original", "padded", "places")
+    __slots__ = ("_before", "_changes", "geometry", "memory", "original", "padded", "places")
 
-    def __init__(
-        self,
-        original: torch.Tensor,
-        padded: torch.Tensor,
-        geometry: LeafGeometry,
-        place: str,
-        key: Hashable = None,
-        buffer: Buffer | None = None,
-    ) -> None:
-        self.original = original
-        self.places = [place]
-        self.padded: torch.Tensor | None = padded
+    def __init__(self, geometry: LeafGeometry) -> None:
         self.geometry = geometry
-        self.buffer = buffer
-        self._key = key
+        self.memory = 0
+        self.original: Any = None
+        self.padded: Any = None
+
+    def begin(self, original: torch.Tensor, padded: torch.Tensor, place: str) -> None:
+        """Notes what is lent to a call."""
+        self.original, self.padded, self.places = original, padded, [place]
         self._changes = _changes(padded)
         self._before = _changes(original)
 
     @property
     def changed(self) -> bool:
         """Whether the callee wrote to it, or to a tensor that shares the memory of the caller's."""
-        assert self.padded is not None  # before `release`
         return _changes(self.padded) != self._changes or _changes(self.original) != self._before
 
     def take_back(self, others: Sequence[tuple[str, torch.Tensor]]) -> Callable[[], None]:
@@ -77,30 +75,76 @@ class Lent:
         Raises:
             ShapeError: ``wrong-pad``: another one has the same memory, and did not see the change.
         """
-        padded = self.padded
-        assert padded is not None
+        padded, original = self.padded, self.original
         written = _changes(padded) != self._changes
-        if share(padded, self.original):  # a view of it
+        if share(padded, original):  # a view of it
             return _nothing
         for place, other in others:
-            if place not in self.places and overlap(other, self.original):
+            if place not in self.places and overlap(other, original):
                 wrote, seen = (self.places[0], place) if written else (place, self.places[0])
                 raise wrong_pad(
                     f"the callee writes to `{wrote}`, which shares its memory with `{seen}`, and padding parts them",
                     "pass a copy of one of them",
                 )
-        return self._copy_back if written else _nothing
+        return partial(_copy_back, self.geometry, original, padded) if written else _nothing
 
-    def _copy_back(self) -> None:
-        assert self.padded is not None
-        for inside, outside in self.geometry.regions:
-            _cut(self.original, outside).copy_(_cut(self.padded, inside))
+    def end(self) -> None:
+        """Ends the loan."""
+        self.original = self.padded = None
 
-    def release(self, pool: Pool) -> None:
+    def drop(self) -> None:
+        """Ends the loan; the memory is not used again."""
+        self.original = self.padded = None
+
+
+class Reused(Lent):
+    """One layout of a buffer, which is lent to one call after the other."""
+
+    __slots__ = ("buffer", "constant", "real", "stack", "whole")
+
+    def __init__(self, buffer: Buffer, layout: Layout, geometry: LeafGeometry, place: str) -> None:
+        super().__init__(geometry)
+        self.stack: deque[Buffer] | None = None  # where it waits
+        self.buffer = buffer
+        self.memory = buffer.memory
+        with torch.inference_mode(False), torch.no_grad():
+            self.whole = whole = torch.as_strided(buffer.flat, layout.shape, layout.strides)
+            # where real data goes, and where in the caller's tensor it is: None for all of it
+            self.real: list[tuple[Callable[[torch.Tensor], object], Mapping[int, tuple[int, int]] | None]] = []
+            for inside, outside in geometry.regions:
+                self.real.append((_cut(whole, inside).copy_, None if len(geometry.regions) == 1 else outside))
+            self.constant: list[tuple[Callable[[Any], object], Any]] = []
+            for filled in geometry.fills:
+                axis = geometry.axes[filled.axis]
+                for start, length in axis.final(filled.insertion):
+                    slots = whole.narrow(filled.axis, start, length)
+                    at = axis.final_edge(filled.insertion)
+                    self.constant.append(_content(filled, slots, whole, at, place))
+
+    def begin(self, original: torch.Tensor, padded: torch.Tensor, place: str) -> None:
+        """Notes what is lent to a call."""
+        self.original, self.padded, self.places = original, padded, [place]
+        self._changes = padded._version
+        self._before = -1 if original.is_inference() else original._version
+
+    @property
+    def changed(self) -> bool:
+        """See `Lent`; this one is asked in each call."""
+        before = self._before
+        return self.padded._version != self._changes or (before >= 0 and self.original._version != before)
+
+    def end(self) -> None:
         """Gives the buffer back, if nobody else holds its memory."""
-        self.padded = None
-        if self.buffer is not None and self.buffer.is_free:
-            pool.give(self._key, self.buffer)
+        self.original = self.padded = None
+        if self.stack is not None and self.buffer.is_free:
+            self.stack.append(self.buffer)
+        else:
+            self.buffer.views.clear()  # those refer to it
+
+    def drop(self) -> None:
+        """Ends the loan; the memory is not used again."""
+        self.original = self.padded = None
+        self.buffer.views.clear()
 
 
 def lend(value: torch.Tensor, geometry: LeafGeometry, place: str, leaf: int, pool: Pool) -> Lent | None:
@@ -120,42 +164,58 @@ def lend(value: torch.Tensor, geometry: LeafGeometry, place: str, leaf: int, poo
         if not geometry.fills:
             return None
         raise wrong_pad(f"`{place}` is not a dense tensor, and cannot be padded", "pass a dense tensor")
-    inference = torch.is_inference_mode_enabled()
+    inference = _is_inference()
     if (
         type(value) not in _PLAIN
         or (value.requires_grad and not inference)
-        or torch._C._are_functorch_transforms_active()
+        or _is_transformed()
         or forward_ad._current_level >= 0
     ):
         made = _made(value, geometry, place, inference)
-        return None if made is value else Lent(value, made, geometry, place)
-    shape, strides, device = value.shape, value.stride(), value.device
-    layout = geometry.layouts.get((shape, strides))
+        return None if made is value else _begun(geometry, value, made, place)
+    key = (leaf, value.shape, value.stride(), value.dtype, value.device)
+    layout = geometry.layouts.get(key)
     if layout is None:
         if len(geometry.layouts) >= MOST_LAYOUTS:
             geometry.layouts.clear()
-        layout = geometry.layouts[shape, strides] = Layout(value, geometry)
+        layout = geometry.layouts[key] = Layout(value, geometry)
+        if value.is_cpu:
+            layout.stack = pool.stack((leaf, value.dtype))
     if not geometry.fills:
         own = _as_padded(value, layout, inference)
         if own is not None:
-            return None if own is value else Lent(value, own, geometry, place)
-    key = (leaf, value.dtype, device, 0 if value.is_cpu else stream_of(device))
-    buffer = pool.take(key)
-    prepared = None if buffer is None else buffer.views.get(layout)
-    if buffer is None or prepared is None:
+            return None if own is value else _begun(geometry, value, own, place)
+    stack = layout.stack
+    if stack is None:
+        stack = pool.stack((leaf, value.dtype, value.device, stream_of(value.device)))
+    try:
+        buffer = stack.pop()
+        lent = buffer.views.get(layout)
+    except IndexError:
+        buffer = lent = None
+    if lent is None:
         if buffer is None or buffer.flat.numel() < layout.elements:
-            buffer = Buffer(layout.elements, value.dtype, device)
-        prepared = _Prepared(buffer, layout, geometry, place)
-        buffer.keep(layout, prepared)
-    buffer.count()
-    for into, outside in prepared.real:
-        into.copy_(value if outside is None else _cut(value, outside))
-    for slots, number, source in prepared.constant:
-        if source is None:
-            slots.fill_(number)
-        else:
-            slots.copy_(source)
-    return Lent(value, prepared.whole.detach(), geometry, place, key, buffer)
+            buffer = Buffer(layout.elements, value.dtype, value.device)
+        lent = Reused(buffer, layout, geometry, place)
+        buffer.keep(layout, lent)
+    for copy, outside in lent.real:
+        copy(value if outside is None else _cut(value, outside))
+    for write, what in lent.constant:
+        write(what)
+    lent.stack = stack
+    lent.begin(value, lent.whole.detach(), place)
+    return lent
+
+
+def _begun(geometry: LeafGeometry, original: torch.Tensor, padded: torch.Tensor, place: str) -> Lent:
+    lent = Lent(geometry)
+    lent.begin(original, padded, place)
+    return lent
+
+
+def _copy_back(geometry: LeafGeometry, original: torch.Tensor, padded: torch.Tensor) -> None:
+    for inside, outside in geometry.regions:
+        _cut(original, outside).copy_(_cut(padded, inside))
 
 
 class Layout:
@@ -166,57 +226,33 @@ class Layout:
         elements: How many it has.
         own: Whether the caller's tensor has these strides where it has this shape.
         near: Whether it has, but for axes on which strides mean nothing.
+        stack: Where its buffers wait; None where that is not known from the tensor alone.
     """
 
-    __slots__ = ("elements", "near", "own", "shape", "strides")
+    __slots__ = ("elements", "near", "own", "shape", "stack", "strides")
 
     def __init__(self, value: torch.Tensor, geometry: LeafGeometry) -> None:
         self.shape = geometry.shape(value.shape)
         self.strides = _strides(self.shape, _order(value))
         self.elements = prod(self.shape)
+        self.stack: deque[Buffer] | None = None
         strides = value.stride()
         self.own = strides == self.strides
         pairs = zip(strides, self.strides, self.shape, strict=True)
         self.near = not self.elements or all(size == 1 or theirs == ours for theirs, ours, size in pairs)
 
 
-class _Prepared:
-    """The views of a buffer that one layout is written through.
-
-    Attributes:
-        whole: The padded tensor.
-        real: Where real data goes, and where in the caller's tensor it is: None for all of it.
-        constant: Slots, with the number in them, or what is copied to them.
-    """
-
-    __slots__ = ("constant", "real", "whole")
-
-    def __init__(self, buffer: Buffer, layout: Layout, geometry: LeafGeometry, place: str) -> None:
-        with torch.inference_mode(False), torch.no_grad():
-            self.whole = whole = torch.as_strided(buffer.flat, layout.shape, layout.strides)
-            self.real: list[tuple[torch.Tensor, Mapping[int, tuple[int, int]] | None]] = []
-            for inside, outside in geometry.regions:
-                self.real.append((_cut(whole, inside), None if len(geometry.regions) == 1 else outside))
-            self.constant: list[tuple[torch.Tensor, Any, torch.Tensor | None]] = []
-            for filled in geometry.fills:
-                axis = geometry.axes[filled.axis]
-                for start, length in axis.final(filled.insertion):
-                    slots = whole.narrow(filled.axis, start, length)
-                    at = axis.final_edge(filled.insertion)
-                    self.constant.append((slots, *_content(filled, slots, whole, at, place)))
-
-
 def _content(
     filled: Filled, slots: torch.Tensor, whole: torch.Tensor, edge: int | None, place: str
-) -> tuple[Any, torch.Tensor | None]:
-    """Returns the number that slots hold, or what is copied to them."""
+) -> tuple[Callable[[Any], object], Any]:
+    """Returns what writes slots, and with what."""
     if isinstance(filled.value, Edge):
         if edge is None:
             raise no_edge(filled.bucket, place, filled.axis)
-        return None, whole.narrow(filled.axis, edge, 1).expand_as(slots)
+        return slots.copy_, whole.narrow(filled.axis, edge, 1).expand_as(slots)
     if isinstance(filled.value, tuple):
-        return None, row_in(filled.value, slots, filled.axis, filled.bucket, place)
-    return number_in(filled.value, slots.dtype, filled.bucket, place), None
+        return slots.copy_, row_in(filled.value, slots, filled.axis, filled.bucket, place)
+    return slots.fill_, number_in(filled.value, slots.dtype, filled.bucket, place)
 
 
 # ---------------------------------------------------------------------------------------- tensors of a member's size
@@ -255,7 +291,7 @@ def _new(value: torch.Tensor, geometry: LeafGeometry, place: str) -> torch.Tenso
     made = value
     for filled in geometry.fills:
         made = _grown(made, filled, place)
-    if type(value) not in _PLAIN or torch._C._are_functorch_transforms_active():
+    if type(value) not in _PLAIN or _is_transformed():
         return made
     if type(made) is not torch.Tensor:
         made = made.view_as(made)
@@ -302,10 +338,8 @@ def _cut(tensor: torch.Tensor, where: Mapping[int, tuple[int, int]]) -> torch.Te
 
 def share(left: torch.Tensor, right: torch.Tensor) -> bool:
     """Returns whether two tensors lie in the same memory, though maybe in other parts of it."""
-    try:
-        return bool(left.untyped_storage()._cdata == right.untyped_storage()._cdata)
-    except (NotImplementedError, RuntimeError):  # a tensor of a kind that has none
-        return left is right
+    memory = memory_of(left)
+    return left is right if memory < 0 else memory == memory_of(right)
 
 
 def overlap(left: torch.Tensor, right: torch.Tensor) -> bool:
