@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
+import torch
+
 np = pytest.importorskip("numpy", reason="numpy is not installed")
 
 from torch._dynamo.source import ConstantSource

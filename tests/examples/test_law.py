@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
 
-
+import torch
 from hypothesis import HealthCheck, assume, given, settings
 
 import shapedsl as sd

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
 
+import torch
 from hypothesis import HealthCheck, find, given, settings
 
 import shapedsl as sd

@@ -14,7 +14,8 @@ T = FakeTensor
 
 
 def bind(text: str, *args: Any, **kwargs: Any) -> Sizes:
-    return binder(signature(text), TENSORS)(*args, **kwargs)
+    found: Sizes = binder(signature(text), TENSORS)(*args, **kwargs)
+    return found
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ def check(text: str, *shapes: tuple[int, ...]) -> str:
 
 
 def bind(text: str, *shapes: tuple[int, ...]) -> Sizes:
-    return binder(signature(text), TENSORS, solve=pipeline.solve)(*(FakeTensor(*shape) for shape in shapes))
+    found: Sizes = binder(signature(text), TENSORS, solve=pipeline.solve)(*(FakeTensor(*shape) for shape in shapes))
+    return found
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ class Padded:
             value: Any = values[list(inspect.signature(self.function).parameters).index(leaf.path.root)]
             for step in leaf.path.steps:
                 value = getattr(value, step.name) if hasattr(step, "name") else value[step.key]
+            dim: Any
             for dim, size in zip(leaf.dims, [value] if leaf.scalar else value.shape, strict=True):
                 if hasattr(dim, "name"):
                     found.setdefault(dim.name, size)

@@ -360,6 +360,9 @@ def test_nothing_is_unpacked_that_grows(whole: bytes) -> None:
         (lambda m: m["spec"].update(ir={"node": "Evil"}), "`spec`"),
         (lambda m: m["parameters"][0].update(name="x, y=print(1)"), "`parameters[0]` is no parameter"),
         (lambda m: m["parameters"][0].update(kind="__class__"), "`parameters[0]` is no parameter"),
+        (lambda m: m["parameters"][1].update(name="x"), "duplicate parameter name"),
+        (lambda m: m["parameters"][0].update(default=1) or m["parameters"][1].pop("default"), "non-default"),
+        (lambda m: m["parameters"][0].update(name="renamed"), "other parameters"),
         (lambda m: m["artifacts"][0].update(position=7), "alternative 7, which the spec lacks"),
         (lambda m: m["artifacts"][0].update(key=["1"]), "`artifacts[0].key[0]` is no int"),
         (lambda m: m["artifacts"].append(m["artifacts"][0]), "two artifacts are for the same"),
@@ -390,7 +393,7 @@ def test_a_manifest_that_is_no_json_is_refused(whole: bytes, text: str) -> None:
     assert "manifest.json" in damage(rewritten(whole, lambda entries: entries.update({"manifest.json": text.encode()})))
 
 
-def test_a_program_that_torch_cannot_load_is_damage(whole: bytes, tmp_path: Path) -> None:
+def test_a_program_that_torch_cannot_load_is_told(whole: bytes, tmp_path: Path) -> None:
     def other(entries: dict[str, bytes]) -> None:
         entries["programs/1.pt2"] = b"no program"
         listed = {"size": 10, "sha256": hashlib.sha256(b"no program").hexdigest()}
@@ -398,8 +401,9 @@ def test_a_program_that_torch_cannot_load_is_damage(whole: bytes, tmp_path: Path
 
     path = tmp_path / "net.artifacts"
     path.write_bytes(rewritten(whole, other))
-    with pytest.raises(sd.ShapeError, match=r"damaged in `programs/1.pt2`: torch .* cannot load it"):
+    with pytest.raises(sd.ShapeError, match=r"torch .* cannot load `programs/1.pt2` of") as error:
         sd.load_artifacts(path)
+    assert error.value.code == "unsupported-by-torch"
 
 
 def test_another_torch_is_told(whole: bytes, tmp_path: Path) -> None:

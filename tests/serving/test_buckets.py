@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
 
+import torch
 from click.testing import CliRunner
 
 import shapedsl as sd

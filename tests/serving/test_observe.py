@@ -12,8 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
 
+import torch
 
 import shapedsl as sd
 from shapedsl.serving.profile import Profile, rows
@@ -155,7 +156,7 @@ def test_methods_and_static_methods() -> None:
 
 def test_modules() -> None:
     module = torch.nn.Linear(4, 2)
-    seen = sd.observe(module)
+    seen: Any = sd.observe(module)
     assert isinstance(seen, torch.nn.Module)
     assert seen(torch.ones(3, 4)).shape == (3, 2)
     assert seen.in_features == 4
@@ -195,7 +196,7 @@ def test_coroutines() -> None:
 def test_traces_are_not_counted() -> None:
     seen = sd.observe(lambda x: x * 2)
 
-    def caller(x: torch.Tensor) -> torch.Tensor:
+    def caller(x: torch.Tensor) -> Any:
         return seen(x) + 1
 
     compiled = torch.compile(caller, fullgraph=True, backend="eager", dynamic=True)  # a graph break would raise
@@ -205,12 +206,13 @@ def test_traces_are_not_counted() -> None:
     assert torch.equal(graph(torch.ones(4)), torch.full((4,), 3.0))
 
     class Net(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def forward(self, x: torch.Tensor) -> Any:
             return caller(x)
 
     torch.export.export(Net(), (torch.ones(3),))
     torch.fx.symbolic_trace(Net())
-    torch.jit.trace(Net(), (torch.ones(7),), check_trace=False)
+    trace: Any = torch.jit.trace
+    trace(Net(), (torch.ones(7),), check_trace=False)
     assert seen.profile.calls == 0
     assert seen.profile.unread == 0
     caller(torch.ones(2))
@@ -218,7 +220,10 @@ def test_traces_are_not_counted() -> None:
 
 
 def test_a_compiled_callable_is_observed_from_outside() -> None:
-    seen = sd.observe(torch.compile(lambda x: x + 1, backend="eager", dynamic=True))
+    def more(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    seen = sd.observe(torch.compile(more, backend="eager", dynamic=True))
     for size in (2, 3, 4):
         seen(torch.ones(size))
     assert counted(seen.profile) == {(2,): 1, (3,): 1, (4,): 1}

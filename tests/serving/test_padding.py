@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
 
+import torch
 
 import shapedsl as sd
 from tests.serving.padding_by_hand import call, padded
@@ -184,7 +185,7 @@ def f(kvs: [(Tensor[P], Tensor[P])] * 2, d: {"k": Tensor[P], "n": _}, past: [Ten
 """
     kvs = [(torch.zeros(2), torch.zeros(2)) for _ in range(2)]
     other = object()
-    d = {"k": torch.zeros(2), "n": other}
+    d: dict[str, Any] = {"k": torch.zeros(2), "n": other}
     past = [torch.zeros(2), torch.zeros(2)]
     _, (got, got_d, got_past) = call(text, lambda kvs, d, past: d["k"] + 0, kvs, d, past)
     assert [[rows(each) for each in pair] for pair in got] == [[[0, 0, 1], [0, 0, 1]]] * 2
@@ -259,6 +260,7 @@ def f(x: Tensor[S, 2]) -> Out(last_hidden_state: Tensor[S, 2], pooler_output: Te
     made = lambda x: BaseModelOutputWithPooling(last_hidden_state=x + 1, pooler_output=x[0])  # noqa: E731
     result, _ = call(text, made, torch.zeros(3, 2))
     assert type(result) is BaseModelOutputWithPooling
+    assert result.last_hidden_state is not None
     assert rows(result.last_hidden_state) == [[1, 1]] * 3
     assert rows(result["last_hidden_state"]) == [[1, 1]] * 3
     assert rows(result[0]) == [[1, 1]] * 3
@@ -415,8 +417,13 @@ BUFFERS = (
 
 
 def test_buffers_are_used_again() -> None:
-    made = padded(BUFFERS, lambda x: found.append(x.data_ptr()) or x * 2, torch.zeros(2, 3))
     found: list[int] = []
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        found.append(x.data_ptr())
+        return x * 2
+
+    made = padded(BUFFERS, double, torch.zeros(2, 3))
     made.forget = True
     made(torch.zeros(2, 12))
     for shape in ((2, 3), (4, 16), (3, 5), (2, 12), (1, 8)):
@@ -464,7 +471,12 @@ def test_a_result_that_is_an_argument_is_the_callers_tensor() -> None:
 
 def test_what_the_callee_keeps_stays_as_it_is() -> None:
     kept: list[torch.Tensor] = []
-    made = padded(BUFFERS, lambda x: kept.append(x[:1]) or x + 0, torch.zeros(2, 3))
+
+    def keep(x: torch.Tensor) -> torch.Tensor:
+        kept.append(x[:1])
+        return x + 0
+
+    made = padded(BUFFERS, keep, torch.zeros(2, 3))
     made.forget = True
     made(torch.ones(2, 3))
     made(torch.full((2, 3), 5.0))
@@ -597,7 +609,7 @@ def test_threads_have_buffers_of_their_own() -> None:
 def test_a_container_that_the_callee_changes() -> None:
     text = 'def f(d: {"k": Tensor[P], "n": _}) -> Tensor[P]:\n    bucket P in {3} pad d with 0'
 
-    def count(d: dict[str, Any]) -> torch.Tensor:
+    def count(d: dict[str, Any]) -> Any:
         d["n"] += 1
         d["new"] = 7
         return d["k"] + 0
@@ -606,7 +618,7 @@ def test_a_container_that_the_callee_changes() -> None:
     call(text, count, d)
     assert (d["n"], d["new"], len(d["k"])) == (2, 7, 2)
 
-    def replace(d: dict[str, Any]) -> torch.Tensor:
+    def replace(d: dict[str, Any]) -> Any:
         d["k"] = d["k"] + 1
         return d["k"] + 0
 

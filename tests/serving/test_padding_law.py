@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
 
-
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.serving.padding_by_hand import padded
 
-DIMS = {
+DIMS: dict[str, Callable[[int, int], int]] = {
     "3": lambda a, b: 3,
     "A": lambda a, b: a,
     "B": lambda a, b: b,

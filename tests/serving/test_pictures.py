@@ -8,8 +8,8 @@ import pytest
 
 import shapedsl as sd
 from shapedsl.serving.pictures import svg
-from shapedsl.serving.pictures.coverage import NONE, REFUSED, Taker, axes_of, coverage_map, deciding
-from shapedsl.serving.pictures.histogram import MOST_BINS, Bin, histogram
+from shapedsl.serving.pictures.coverage import NONE, REFUSED, CoverageMap, Taker, axes_of, coverage_map, deciding
+from shapedsl.serving.pictures.histogram import MOST_BINS, Bin, Histogram, histogram
 from shapedsl.serving.pictures.text import coverage_text, histogram_text
 
 CASES = """
@@ -77,7 +77,7 @@ def test_a_map_looks_at_what_sizes_are_compared_with() -> None:
     signature = sd.loads(CASES)["f"].signature
     assert axes_of(signature) == ["B", "S"]
     assert deciding(signature) == {"B", "S"}
-    traffic = {(("B", 1), ("S", 5)): 3, (("B", 5), ("S", 5)): 1}
+    traffic: dict[tuple[tuple[str, int], ...], int] = {(("B", 1), ("S", 5)): 3, (("B", 5), ("S", 5)): 1}
     picture = coverage_map(signature, ["B", "S"], {}, {"B": (0, 8), "S": (1, 700)}, traffic)
     assert picture.columns == (0, 1, 2, 3, 4, 5, 6, 7, 8)
     assert {1, 127, 128, 129, 512, 513, 600, 601, 700} <= set(picture.rows)
@@ -101,7 +101,7 @@ def test_a_map_looks_at_what_sizes_are_compared_with() -> None:
 def test_svg_says_what_it_shows_and_is_the_same_each_time() -> None:
     pytest.importorskip("matplotlib", reason="SVG pictures are drawn by matplotlib, which is not installed")
     signature = sd.loads(CASES)["f"].signature
-    pictures = [
+    pictures: list[Histogram | CoverageMap] = [
         histogram("S", {3: 2, 60: 1, 130: 1}, [64, 128]),
         coverage_map(signature, ["B", "S"], {}, {"B": (0, 8), "S": (1, 700)}),
     ]

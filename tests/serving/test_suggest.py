@@ -128,13 +128,37 @@ def test_wrong_names_are_told(choices: dict[str, object], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "choices",
-    [{"k": 0}, {"tail": 1.0}, {"worth": -1.0}, {"otherwise": "never"}],
-    ids=lambda choices: next(iter(choices)),
+    ("choices", "error", "message"),
+    [
+        ({"k": 0}, ValueError, "k= is a count from 1, not 0"),
+        ({"k": "3"}, TypeError, "k= is a whole number, not '3'"),
+        ({"k": True}, TypeError, "k= is a whole number, not True"),
+        ({"tail": 1.0}, ValueError, "tail= leaves some calls"),
+        ({"tail": "x"}, TypeError, "tail= is a number, not 'x'"),
+        ({"worth": -1.0}, ValueError, "worth= is a share from 0 to 1, not -1.0"),
+        ({"compile_seconds": -3}, ValueError, "compile_seconds= is a time in seconds, not -3.0"),
+        ({"compile_seconds": "20s"}, TypeError, "compile_seconds= is a number, not '20s'"),
+        ({"otherwise": "never"}, ValueError, "otherwise= is"),
+    ],
+    ids=lambda given: next(iter(given)) if isinstance(given, dict) else None,
 )
-def test_wrong_choices_are_refused(choices: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"k is|shares|otherwise="):
+def test_wrong_choices_are_refused(choices: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         sd.suggest(traffic(mixed()), **choices)  # type: ignore[arg-type]
+
+
+def test_two_sizes_may_be_named_as_on_the_command_line() -> None:
+    profile = traffic(mixed())
+    assert str(sd.suggest(profile, k=4, over="B, S")) == str(sd.suggest(profile, k=4, over=("B", "S")))
+
+
+def test_what_observes_gives_its_profile_and_a_list_is_refused() -> None:
+    class Seen:
+        profile = traffic(mixed())
+
+    assert str(sd.suggest(Seen(), k=2)) == str(sd.suggest(Seen.profile, k=2))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="each an argument of its own, not list"):
+        sd.suggest([Seen.profile], k=2)  # type: ignore[arg-type]
 
 
 def test_a_given_spec_keeps_its_own_names_and_its_facts() -> None:

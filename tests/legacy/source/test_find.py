@@ -254,7 +254,7 @@ def test_what_this_package_makes_is_left_alone() -> None:
             "parameter",
         ),
         (
-            "def run(limit):\n    return export(net, (x, y), dynamic_shapes={'x': {0: Dim.DYNAMIC(max=limit)}, 'y': None})",
+            "def run(limit):\n    return export(net, (x, y), dynamic_shapes={'x': {0: Dim.DYNAMIC(0, limit)}, 'y': None})",
             "legacy-flow",
             "limit",
             "parameter",

@@ -245,6 +245,23 @@ PROGRAMS = {
         legacy=[],
         neither=[(4, 2)],
     ),
+    "a hint whose bound only the program knows": Program(
+        """
+        import os
+        import torch
+        from torch.export import Dim, export
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x.cos()
+        def trace(longest):
+            return export(Net(), (torch.ones(4, 5),), dynamic_shapes={"x": {1: Dim.DYNAMIC(min=3, max=longest)}})
+        ep = trace(int(os.environ.get("SHAPEDSL_UNSET", "6")))
+        """,
+        lambda s, _: ((ones(*s),), {}),
+        both=[(4, 3), (4, 6)],
+        legacy=[],
+        neither=[(4, 7), (4, 2), (3, 4)],
+    ),
     "dims of one call, and a spec by steps": Program(
         """
         import os
