@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 
 from .api import as_spec
 from .api.examples import Call, Drawing
+from .api.numbers_given import count
 
 LARGEST_SEED = 2**16
 
@@ -56,7 +57,10 @@ def inputs(
 
     Raises:
         ShapeError: As `Spec.example`: no input satisfies the spec, or something static is missing.
+        TypeError: As `Spec.example`.
+        ValueError: ``longest`` or ``most`` is negative.
     """
+    longest = count("longest", longest)
     drawing = Drawing(
         as_spec(None, spec) if callable(spec) else as_spec(spec),
         sizes,

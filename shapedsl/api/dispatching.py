@@ -9,7 +9,7 @@ from .. import pipeline
 from ..diagnostics import Report, Severity, ShapeError
 from ..targets.tensors import torch_for
 from .entries import lower_expanded
-from .padding import check_dispatched, claimed
+from .padding import check_dispatched, claimed, require_unpad
 from .sources import as_spec
 from .spec import Spec, warn
 
@@ -85,7 +85,8 @@ def dispatch(
     Raises:
         ShapeError: The spec is wrong, or under ``strict`` its alternatives are; at a call: the inputs do not satisfy
             it, or no alternative takes their sizes (``no-alternative``).
-        TypeError: An option that the spec decides; see `compile`.
+        TypeError: ``fn`` cannot be called; ``unpad`` maps no paths to functions; or an option that the spec decides.
+        RuntimeError: torch has no such backend, mode or option.
         ValueError: A key of ``unpad`` is no path into a result.
     """
     if fn is None:
@@ -99,7 +100,8 @@ def dispatch(
     from ..targets.entry.compile import Passes, require_options
     from ..targets.padding import parse_path
 
-    require_options(torch_compile_kwargs)
+    require_options(torch_compile_kwargs, "dispatch()")
+    require_unpad(unpad)
     for path in unpad or {}:
         parse_path(path)
     found = as_spec(spec, fn)

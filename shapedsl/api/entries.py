@@ -61,6 +61,7 @@ def compile(
             the function under it (``data-dependent``).
         TypeError: An option that the spec decides: ``dynamic=``, ``dynamic_shapes=``, ``fullgraph=False``,
             ``isolate_recompiles=False``.
+        RuntimeError: torch has no such backend, mode or option.
     """
     if fn is None:
 

@@ -13,6 +13,7 @@ from ..serving.examples import Drawn, Given, cap_of, draw, draw_by
 from ..targets.inputs import MOST, elements, make, refuse
 from ..targets.tensors import torch_for
 from .asking import within
+from .numbers_given import count, index, whole
 from .spec import Spec, is_tensor
 
 if TYPE_CHECKING:
@@ -65,12 +66,20 @@ def examples_of(
         device: Of the tensors.
         most: How many elements an example may have.
         named: Keywords of which the spec tells whether they are sizes or parameters.
+
+    Raises:
+        ShapeError: See `Spec.example`.
+        TypeError: An argument is not of its type; ``like`` is no call of the spec.
+        ValueError: ``n`` or ``most`` is negative.
+        IndexError: ``case`` is a position at which there is no alternative.
     """
     torch_for("making examples")
+    n, seed = count("n", n), whole("seed", seed)
     signature = at_case(spec.signature, case)
-    given = given_of(signature, sizes or {}, named or {}, like)
+    given = given_of(signature, sizes, named or {}, like)
+    require_objects(objects)
     meta = device is not None and str(device).partition(":")[0] == "meta"
-    bound = MOST if most is None else most
+    bound = MOST if most is None else count("most", most)
     drawn = drawn_of(signature, n, seed, given, None if meta else cap_of(n, bound))
     calls: list[Call] = []
     if not meta and n > 1:
@@ -115,11 +124,16 @@ def at_case(signature: Signature, case: str | int | None) -> Signature:
 
     Raises:
         ShapeError: ``unknown-case``, or ``undecided`` where buckets make too many choices to write out.
+        IndexError: There is no alternative at that position.
+        TypeError: ``case`` is neither a name nor a position.
     """
     if case is None:
         return signature
     report = Report()
-    position = case if isinstance(case, int) else pipeline.alternative_at(signature, case, report)
+    at = index(case)
+    if at is None and not isinstance(case, str):
+        raise TypeError(f"case= is a name or a position, not {case!r}")
+    position = at if at is not None else pipeline.alternative_at(signature, cast("str", case), report)
     report.raise_errors()
     if position is None or not 0 <= position < len(signature.alternatives):
         raise IndexError(f"`{signature.name}` has {len(signature.alternatives)} alternatives")
@@ -137,7 +151,7 @@ def at_case(signature: Signature, case: str | int | None) -> Signature:
 
 def given_of(
     signature: Signature,
-    sizes: Mapping[str, Any],
+    sizes: Mapping[str, Any] | None,
     named: Mapping[str, Any],
     like: tuple[Sequence[Any], Mapping[str, Any]] | None,
 ) -> Given:
@@ -146,6 +160,9 @@ def given_of(
     Raises:
         TypeError: A size is no int, or ``like`` no call.
     """
+    sizes = {} if sizes is None else sizes
+    if not isinstance(cast("object", sizes), Mapping):
+        raise TypeError(f'sizes are given by name, as {{"B": 8}}, not {sizes!r}')
     variables = {variable.name for variable in signature.variables}
     params = {param.name for param in signature.params}
     found: dict[str, int | Sequence[int]] = {}
@@ -160,21 +177,40 @@ def given_of(
             found[name] = size
     example: dict[str, Any] = {}
     if like is not None:
-        args, kwargs = like
+        args, kwargs = _call(like)
         example = pipeline.bind_arguments(signature, tuple(args), dict(kwargs))
     return Given(found, values, example, is_tensor, pipeline.solve)
 
 
 def _size(value: Any) -> int | tuple[int, ...] | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
     if isinstance(value, (tuple, list)):
-        items = cast("Sequence[Any]", value)
-        if all(isinstance(item, int) and not isinstance(item, bool) for item in items):
-            return tuple(items)
-    return None
+        items = [index(item) for item in cast("Sequence[Any]", value)]
+        known = tuple(item for item in items if item is not None)
+        return known if len(known) == len(items) else None
+    return index(value)
+
+
+def _call(like: object) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    if isinstance(like, (tuple, list)):
+        parts = cast("Sequence[object]", like)
+        if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(parts[1], Mapping):
+            return cast("tuple[Sequence[Any], Mapping[str, Any]]", tuple(parts))
+    raise TypeError(f"like= is a call, (args, kwargs), not {type(like).__name__}")
+
+
+def require_objects(objects: object) -> None:
+    """Refuses what maps no names to classes.
+
+    Raises:
+        TypeError: ``objects`` is such.
+    """
+    if objects is None:
+        return
+    if not isinstance(objects, Mapping):
+        raise TypeError(f'objects= maps names to classes, as {{"Batch": Batch}}, not {objects!r}')
+    for name, made in cast("Mapping[object, object]", objects).items():
+        if not callable(made):
+            raise TypeError(f"objects[{name!r}] is a class, not {made!r}")
 
 
 class Drawing:
@@ -196,14 +232,16 @@ class Drawing:
 
         Raises:
             ShapeError: As `examples_of`.
+            TypeError: As `examples_of`.
         """
         torch_for("making examples")
         self.spec = spec
         self.signature = at_case(spec.signature, case)
-        self.given = given_of(self.signature, sizes or {}, named, like)
+        self.given = given_of(self.signature, sizes, named, like)
+        require_objects(objects)
         self.objects = objects
         self.device = device
-        self.most = most
+        self.most = most = count("most", most)
         self.fallback = drawn_of(self.signature, 1, 0, self.given, most)[0]
 
     def call(self, between: Callable[[int, int], int], longest: int, seeds: int) -> Call:
@@ -230,4 +268,4 @@ class Drawing:
         return call
 
 
-__all__ = ["Call", "Drawing", "at_case", "drawn_of", "example_of", "examples_of", "given_of"]
+__all__ = ["Call", "Drawing", "at_case", "drawn_of", "example_of", "examples_of", "given_of", "require_objects"]

@@ -66,6 +66,10 @@ def object_at(target: str) -> Any:
         ImportError: There is no such module or object, or importing it failed.
     """
     name, _, path = target.partition(":")
+    if name.endswith(".py") or os.sep in name:
+        module = os.path.relpath(name).removesuffix(".py").replace(os.sep, ".")
+        cure = f"`{module}:{path}`" if not module.startswith(".") else "its module, with its folder in PYTHONPATH"
+        raise ImportError(f"`{name}` is no module: name {cure}")
     found: Any = _imported(name)
     for part in path.split("."):
         found = getattr(found, part, MISSING)

@@ -6,6 +6,7 @@ import atexit
 import functools
 import inspect
 import os
+import re
 import sys
 import weakref
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from ..serving.profile import Profile
 from ..serving.recorder import Recorder, parameters_of
 from ..targets.tensors import torch_for
 from .callables import is_module
+from .numbers_given import count
 from .sources import callable_name, carried_spec
 from .spec import warn
 from .suggesting import Choices, Suggestion, spec_name, suggest_profile
@@ -58,10 +60,12 @@ class Observer:
         Raises:
             OSError: It cannot be written. Nothing is lost: the next save has the calls.
             TypeError: There is no path.
+            ValueError: Something else than ``rank`` or ``pid`` is in braces.
         """
         where = self._path if path is None else path
         if where is None:
             raise TypeError("save() needs a path, or observe(path=...)")
+        _require_path(where)
         report = Report()
         self._recorder.save(Path(_filled(os.fspath(where))), report)
         warn(report)
@@ -128,6 +132,22 @@ class BoundObserved:
         return getattr(self.__func__, name)
 
 
+def _require_path(path: object) -> None:
+    """Refuses what is no path, and what would make all ranks save to one file by a slip.
+
+    Raises:
+        TypeError: ``path`` is none.
+        ValueError: Something else than ``rank`` or ``pid`` is in braces.
+    """
+    if path is None:
+        return
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"a profile is saved to a path, not to {path!r}")
+    for name in re.findall(r"\{(\w*)\}", str(os.fspath(cast("Any", path)))):
+        if name not in ("rank", "pid"):
+            raise ValueError(f"{{{name}}} is nothing that a path can have: there are {{rank}} and {{pid}}")
+
+
 def _filled(path: str) -> str:
     rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or "0"
     return path.replace("{rank}", rank).replace("{pid}", str(os.getpid()))
@@ -171,7 +191,8 @@ def observe(
         A callable with ``.profile``, ``.save(path)`` and ``.suggest(k)``.
 
     Raises:
-        TypeError: ``fn`` cannot be called.
+        TypeError: ``fn`` cannot be called, or ``path`` or ``limit`` is not of its type.
+        ValueError: ``limit`` is less than 1, or something else than ``rank`` or ``pid`` is in braces in ``path``.
         ImportError: torch is not installed or too old.
 
     Example:
@@ -184,6 +205,8 @@ def observe(
         >>> double.profile.calls
         1
     """
+    limit = count("limit", limit, 1)
+    _require_path(path)
     if fn is None:
 
         def decorate(target: Callable[..., Any]) -> Any:

@@ -13,7 +13,8 @@ from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..ir import Signature
 from ..targets.tensors import torch_for
 from .callables import is_module
-from .examples import given_of
+from .examples import drawn_of, given_of
+from .numbers_given import count, number
 from .sources import as_spec
 from .spec import Spec, warn
 
@@ -76,7 +77,7 @@ def check_padding(
     Raises:
         ShapeError: ``unsafe-padding``: results differ, with the report as ``.report``; ``missing-input``: the spec has
             static parts, so it needs an example.
-        TypeError: ``examples`` holds no calls.
+        TypeError: ``examples`` holds no calls, or something else is not of its type.
         ValueError: ``n`` or ``tolerance`` is negative.
     """
     found = as_spec(spec, fn)
@@ -98,7 +99,8 @@ def check_dispatched(
 
     Raises:
         ShapeError: ``unsafe-padding``, with the report as ``.report``; ``missing-input``.
-        TypeError: ``examples`` holds no calls.
+        TypeError: ``examples`` holds no calls, or something else is not of its type.
+        ValueError: ``n`` or ``tolerance`` is negative.
     """
     signature = dispatcher.signature
     report = examined(
@@ -132,25 +134,30 @@ def examined(
     from ..targets.entry.parameters import parameters_of
     from ..targets.trials import Bench
 
-    if tolerance is not None and not tolerance >= 0:
+    if tolerance is not None and not number("tolerance", tolerance) >= 0:
         raise ValueError(f"tolerance= is a number, 0 or more, not {tolerance!r}")
-    if n is not None and n < 0:
-        raise ValueError(f"n= is a count, not {n!r}")
+    n = None if n is None else count("n", n)
+    require_unpad(unpad)
     dispatched = getattr(fn, "dispatcher", None)
     if dispatched is not None:  # what is behind it is checked
         fn, unpad = _behind(dispatched), unpad or dispatched.unpad
     calls = _calls(examples)
     parameters = parameters_of(fn, signature)
     target = Target(fn, signature, parameters, Bench(fn), signature.name, unpad or {})
+    if sizes is not None:
+        given_of(signature, sizes, {}, None)  # raises what is no size
     check = PaddingCheck(target, tensors, pipeline.solve, tolerance, sizes)
     padded = 0
     for args, kwargs in calls:
         padded += check.given(target.arguments(args, kwargs))
     if padded < len(calls):
         check.remarks.note(f"{len(calls) - padded} of {len(calls)} examples are not padded")
-    count = n if n is not None else 0 if calls else EXAMPLES
-    if count:
-        check.sample(count, seed, given_of(signature, sizes or {}, {}, calls[0] if calls else None))
+    made = n if n is not None else EXAMPLES if examples is None else 0
+    if made:
+        given = given_of(signature, sizes, {}, calls[0] if calls else None)
+        check.sample(made, seed, given)
+        if sizes and not check.report.trials:
+            drawn_of(signature, 1, seed, given, None)  # raises what the sizes violate
     report = check.finish()
     _remember(fn, signature, unpad, report.checked)
     return report
@@ -178,7 +185,7 @@ def raise_unsafe(found: PaddingReport, signature: Signature) -> None:
 
 def _calls(examples: Iterable[Call] | None) -> list[Call]:
     calls: list[Call] = []
-    for each in examples or ():
+    for each in () if examples is None else examples:
         whole = cast("object", each)
         if not (isinstance(whole, tuple) and len(each) == 2 and isinstance(each[0], (tuple, list))) or not isinstance(
             cast("object", each[1]), Mapping
@@ -186,6 +193,23 @@ def _calls(examples: Iterable[Call] | None) -> list[Call]:
             raise TypeError("each of examples= is a call, (args, kwargs), as `spec.examples(n)` gives them")
         calls.append(each)
     return calls
+
+
+def require_unpad(unpad: object) -> None:
+    """Refuses what maps no paths to functions.
+
+    Raises:
+        TypeError: ``unpad`` is such.
+    """
+    if unpad is None:
+        return
+    if not isinstance(unpad, Mapping):
+        raise TypeError(f'unpad= maps paths to functions, as {{"return[1]": crop}}, not {type(unpad).__name__}')
+    for path, crop in cast("Mapping[object, object]", unpad).items():
+        if not isinstance(path, str):
+            raise TypeError(f'a key of unpad= is a path such as "return[1]", not {path!r}')
+        if not callable(crop):
+            raise TypeError(f"unpad[{path!r}] is a function of an output and sizes, not {crop!r}")
 
 
 # ------------------------------------------------------------------------------------- at load
@@ -230,4 +254,12 @@ def _remember(fn: Any, signature: Signature, unpad: _Unpad | None, passed: froze
     _recalled(fn)[_key(fn, signature, unpad)] = passed
 
 
-__all__ = ["PaddingError", "check_dispatched", "check_padding", "claimed", "examined", "raise_unsafe"]
+__all__ = [
+    "PaddingError",
+    "check_dispatched",
+    "check_padding",
+    "claimed",
+    "examined",
+    "raise_unsafe",
+    "require_unpad",
+]

@@ -221,6 +221,8 @@ class Spec:
             ShapeError: ``contradiction``: there are none. ``shape-violation``: none has the given sizes; what they
                 violate, and the nearest that fit. ``missing-input``: what is static was not given.
                 ``too-many-elements``, ``undecided``, or the spec is wrong.
+            TypeError: A size is no int, ``like`` no call, or another argument not of its type.
+            IndexError: ``case`` is a position at which there is no alternative.
 
         Example:
             >>> spec = sd.loads("def f(x: Tensor[B, D], ids: int64[B]): values ids in [0, D - 1]")["f"]
@@ -267,6 +269,8 @@ class Spec:
 
         Raises:
             ShapeError: As `example`.
+            TypeError: As `example`.
+            ValueError: ``n`` is negative.
         """
         from .examples import examples_of
 

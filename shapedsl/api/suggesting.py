@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,8 @@ from ..serving.profile_files import load_profiles
 from ..serving.suggest import COMPILE_SECONDS, WORTH, Options, Plan, paddable, plan
 from ..serving.suggestion_lines import Line, alternatives, comments, declaration, hints, indented, number
 from ..serving.traffic import Traffic, observed_sizes
+from .numbers_given import count
+from .numbers_given import number as number_given
 from .sources import given_spec, loads
 from .spec import Spec
 
@@ -41,7 +44,7 @@ class Choices(TypedDict, total=False):
 
     Attributes:
         spec: The spec whose alternatives are chosen; by default the one that the callable had, else it is inferred.
-        over: The size to pad, or two of them; by default the one with most different sizes.
+        over: The size to pad, or two of them, as ``"B, S"`` or in a list; by default the one with most different sizes.
         worth: Without ``k``: what one more artifact must save, as a share of the elements that calls have.
         tail: The share of calls, the largest ones, that may be left to ``otherwise``.
         otherwise: What becomes of all other sizes: ``"eager"`` or ``"dynamic"``.
@@ -111,7 +114,8 @@ def suggest_profile(profile: Profile, k: int | None = None, **choices: Unpack[Ch
     Raises:
         ShapeError: ``empty-profile``; ``unknown-name``: no size that could be padded has the name in ``over``; or what
             is wrong with ``spec``.
-        ValueError: ``k`` is no positive number, or a share is none.
+        TypeError: There is no such choice, or it is not of its type.
+        ValueError: ``k`` is not positive, or a share is none.
     """
     options = _options(k, choices)
     if not profile.calls:
@@ -152,30 +156,39 @@ def _options(k: int | None, choices: Choices) -> Options:
     """Returns the choices, checked.
 
     Raises:
+        TypeError: There is no such choice, or it is not of its type.
         ValueError: One is out of its range.
     """
-    over = choices.get("over")
-    rest = choices.get("otherwise", "eager")
-    made = Options(
-        k=k,
-        over=tuple([over] if isinstance(over, str) else over or ()),
-        worth=choices.get("worth", WORTH),
-        tail=choices.get("tail", 0.0),
-        rest=rest,
-        compile_seconds=choices.get("compile_seconds", COMPILE_SECONDS),
-    )
-    if k is not None and k < 1:
-        raise ValueError(f"k is a number of artifacts, not {k}")
-    if not 0 <= made.tail < 1 or not 0 <= made.worth <= 1:
-        raise ValueError(f"tail= and worth= are shares from 0 to 1, not {made.tail} and {made.worth}")
-    if rest not in ("eager", "dynamic"):
-        raise ValueError(f'otherwise= is "eager" or "dynamic", not {rest!r}')
     unknown = choices.keys() - Choices.__annotations__.keys()
     if unknown:
         raise TypeError(
             f"there is no choice {', '.join(sorted(unknown))}; there are {', '.join(Choices.__annotations__)}"
         )
+    over = choices.get("over")
+    rest = choices.get("otherwise", "eager")
+    if isinstance(over, str):
+        over = [name.strip() for name in over.split(",")]
+    made = Options(
+        k=None if k is None else count("k", k, 1),
+        over=tuple(over or ()),
+        worth=_share("worth", choices.get("worth", WORTH)),
+        tail=_share("tail", choices.get("tail", 0.0)),
+        rest=rest,
+        compile_seconds=number_given("compile_seconds", choices.get("compile_seconds", COMPILE_SECONDS)),
+    )
+    if made.tail == 1:
+        raise ValueError("tail= leaves some calls: it is less than 1")
+    if not 0 <= made.compile_seconds < math.inf:
+        raise ValueError(f"compile_seconds= is a time in seconds, not {made.compile_seconds!r}")
+    if rest not in ("eager", "dynamic"):
+        raise ValueError(f'otherwise= is "eager" or "dynamic", not {rest!r}')
     return made
+
+
+def _share(name: str, value: float) -> float:
+    if not 0 <= number_given(name, value) <= 1:
+        raise ValueError(f"{name}= is a share from 0 to 1, not {value!r}")
+    return value
 
 
 _CALL_IT = "call what `observe` returned, then save"
@@ -353,18 +366,27 @@ def suggest(
     """Returns what profiles of one callable suggest together; see `suggest_profile`.
 
     Args:
-        *profiles: Files that `observe` saved, or profiles.
+        *profiles: Files that `observe` saved, profiles, or what `observe` returned.
         k: At most so many artifacts; by default one more as long as it saves a hundredth of the elements.
         **choices: ``spec=``, ``over=``, ``worth=``, ``tail=``, ``otherwise=``, ``compile_seconds=``; see `Choices`.
 
     Raises:
         ShapeError: ``damaged-profile``, ``unreadable-file``, ``empty-profile``, or as `suggest_profile`.
-        ValueError: They are of several callables.
+        TypeError: One is no file and no profile; or as `suggest_profile`.
+        ValueError: They are of several callables; or as `suggest_profile`.
     """
     report = Report()
     found: list[Profile] = []
     for each in profiles:
-        found += [each] if isinstance(each, Profile) else load_profiles(Path(each), report)
+        seen = getattr(each, "profile", each)
+        if isinstance(seen, Profile):
+            found.append(seen)
+        elif isinstance(seen, (str, os.PathLike)):
+            found += load_profiles(Path(seen), report)
+        else:
+            raise TypeError(
+                f"suggest() takes profiles, and files of them, each an argument of its own, not {type(each).__name__}"
+            )
     report.raise_errors()
     if not found:
         report.error("empty-profile", "there is no profile", help=_CALL_IT)

@@ -81,7 +81,11 @@ def command(
             found, report = examined_at(target, chosen, examples, n=count, tolerance=tolerance, seed=seed, sizes=sizes)
     except (ImportError, TypeError) as error:
         raise click.UsageError(str(error)) from None
+    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
+        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
     except ShapeError as error:
+        if file is None and error.code == "unknown-spec":
+            raise click.UsageError(f"`{target}` has no spec: annotate it, or name a FILE[:SPEC].") from None
         show(error.diagnostics, err=True)
         fail(2 if error.code in _NOT_GIVEN else refusal(error.diagnostics))
         return

@@ -145,5 +145,6 @@ def _fitting(name: str, given: tuple[int, ...], variadic: bool) -> int | tuple[i
     if variadic:
         return given
     if len(given) != 1:
-        raise click.UsageError(f"'{name}' is one size, not {len(given)}.")
+        told = f"not {len(given)}" if given else f"and none is given: {name}=8 gives one"
+        raise click.UsageError(f"'{name}' is one size, {told}.")
     return given[0]

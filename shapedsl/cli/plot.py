@@ -52,6 +52,10 @@ def command(
     if len(of) > 2:
         raise click.UsageError("--of takes one size or two: a map has columns and rows.")
     fixed = dict(assignment(each) for each in sizes)
+    if fixed and not targets:
+        raise click.UsageError("--at is for a map of what alternatives take: name a spec, FILE[:SPEC].")
+    if output is not None and not output.lower().endswith(".svg"):
+        raise click.UsageError(f"SVG is written, and '{output}' does not end with .svg.")
     profile = _profile([each for each in inputs if not _is_spec(each)], name)
     try:
         spec = _spec(targets[0], profile, consts) if targets else None

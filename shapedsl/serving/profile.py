@@ -69,7 +69,7 @@ class Table:
             self.output(sizes, output)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Profile:
     """The calls of one callable.
 
@@ -155,6 +155,10 @@ class Profile:
     def empty(self) -> Profile:
         """Returns a profile of the same callable without calls."""
         return replace(self, tables={}, dropped=0, raised=0, unread=0)
+
+    def __repr__(self) -> str:
+        calls = self.calls
+        return f"<Profile of {self.name}: {calls:,} call{'' if calls == 1 else 's'}, {self.distinct:,} different>"
 
 
 def structure_places(structure: Structure) -> list[Place]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..diagnostics import Report, ShapeError
@@ -73,7 +73,7 @@ class Warming:
     failed: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     error: BaseException | None = None
-    thread: threading.Thread | None = None
+    thread: threading.Thread | None = field(default=None, repr=False)
 
     @property
     def done(self) -> bool:

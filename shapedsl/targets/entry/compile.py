@@ -37,23 +37,39 @@ from .parameters import parameters_of
 from .shift import shift
 
 
-def require_options(options: Mapping[str, Any]) -> None:
-    """Refuses options of torch.compile that the spec decides.
+def require_options(options: Mapping[str, Any], caller: str = "compile()") -> None:
+    """Refuses options of torch.compile that the spec decides, and those that torch does not know.
+
+    Args:
+        options: What the user passed on.
+        caller: What the user called.
 
     Raises:
-        TypeError: One is among ``options``.
+        TypeError: One is no option, or the spec decides it.
+        RuntimeError: torch has no such backend, mode or option.
     """
     for name in ("dynamic", "dynamic_shapes"):
         if name in options:
-            raise TypeError(f"compile() takes no {name}=: the spec says what is dynamic")
+            raise TypeError(f"{caller} takes no {name}=: the spec says what is dynamic")
     if not options.get("fullgraph", True):
-        raise TypeError("compile() takes no fullgraph=False: a spec does not reach beyond a graph break")
+        raise TypeError(f"{caller} takes no fullgraph=False: a spec does not reach beyond a graph break")
     if not options.get("isolate_recompiles", True):
-        raise TypeError("compile() takes no isolate_recompiles=False: artifacts would serve each other's calls")
+        raise TypeError(f"{caller} takes no isolate_recompiles=False: artifacts would serve each other's calls")
     known = {"fullgraph", "isolate_recompiles", "backend", "mode", "options", "name", "disable", "recompile_limit"}
     for name in options:
         if name not in known:
-            raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
+            raise TypeError(f"{caller} got an unexpected keyword argument {name!r}")
+    backend = options.get("backend", "inductor")
+    if not isinstance(backend, str) and not callable(backend):
+        raise TypeError(f"backend= is a name or a callable, not {backend!r}")
+    # torch looks at these at once, and a slip must not pass for an artifact that cannot be compiled
+    chosen = {name: options[name] for name in ("backend", "mode", "options") if options.get(name) is not None}
+    if chosen:
+        torch.compile(_nothing, **chosen)
+
+
+def _nothing() -> None:
+    """What is never compiled."""
 
 
 def compile_callable(
