@@ -190,7 +190,7 @@ def load_artifacts(
         unpad: What crops outputs, for the paths for which it was given when the cases were exported.
 
     Raises:
-        ShapeError: ``damaged-artifacts``, which names the entry; ``other-platform``: packages for another kind of machine.
+        ShapeError: ``damaged-artifacts``, which names the entry; ``unsupported-by-torch``: torch cannot load one; ``other-platform``: packages for another kind of machine.
         TypeError: ``unpad`` is missing, or the module takes other arguments.
         OSError: There is no such file, or it cannot be read.
     """
@@ -221,8 +221,8 @@ def load_artifacts(
     )
     try:
         return ExportedCases(dispatcher, loaded.entries, spec, manifest.structures)
-    except (ValueError, ShapeError) as error:
-        raise damaged(Path(path), "`manifest.json`", f"a structure of arguments: {error}"[:300]) from None
+    except Exception as error:  # a manifest that is whole, and whose parts do not fit together
+        raise damaged(Path(path), "`manifest.json`", f"a structure of arguments: {error}"[:300]) from error
 
 
 def _cases_type() -> type[Any]:

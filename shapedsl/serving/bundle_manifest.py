@@ -14,8 +14,9 @@ After, for one program::
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -175,12 +176,14 @@ def read_manifest(found: dict[str, Any]) -> Manifest:
     for each in artifacts:
         if not 0 <= each.position < max(1, len(signature.alternatives)):
             raise MalformedManifestError(f"`{each.label}` is of alternative {each.position}, which the spec lacks")
+    parameters = _list(found.get("parameters"), "parameters", _read_parameter)
+    _require_callable(parameters)
     names = [(each.structure, each.position, each.key) for each in artifacts]
     if len(set(names)) < len(names) or len({each.label for each in artifacts}) < len(names):
         raise MalformedManifestError("two artifacts are for the same")
     return Manifest(
         signature,
-        tuple(_list(found.get("parameters"), "parameters", _read_parameter)),
+        tuple(parameters),
         tuple(artifacts),
         tuple(_list(found.get("structures"), "structures", _object)),
         tuple(_list(found.get("unpad"), "unpad", _text)),
@@ -210,6 +213,23 @@ def _read_parameter(found: Any, where: str) -> Parameter:
     elif "default" in fields:
         default = _read_default(fields["default"], f"{where}.default")
     return Parameter(name, ParamKind[kind], default)
+
+
+def _require_callable(parameters: Sequence[Parameter]) -> None:
+    """Refuses parameters that no callable has: two of one name, or a required one behind an optional one."""
+    try:
+        inspect.Signature(
+            [
+                inspect.Parameter(
+                    each.spelled,
+                    getattr(inspect.Parameter, each.kind.name),
+                    default=inspect.Parameter.empty if each.default is REQUIRED else None,
+                )
+                for each in parameters
+            ]
+        )
+    except ValueError as error:
+        raise MalformedManifestError(f"`parameters`: {error}") from None
 
 
 def _read_artifact(found: Any, where: str) -> Saved:

@@ -141,7 +141,7 @@ def load(path: str | os.PathLike[str], module: object = None) -> Loaded:
             them, and its buffers.
 
     Raises:
-        ShapeError: ``damaged-artifacts``; ``wrong-artifact``: ``module`` has other weights; ``other-platform``: packages for another kind of machine.
+        ShapeError: ``damaged-artifacts``; ``unsupported-by-torch``: torch cannot load an entry; ``wrong-artifact``: ``module`` has other weights; ``other-platform``: packages for another kind of machine.
         OSError: There is no such file, or it cannot be read.
     """
     with open_bundle(path) as bundle:
@@ -179,19 +179,19 @@ def _entry(bundle: Bundle, saved: Saved, programs: Mapping[str, Any], names: Seq
 
 
 def _guarded(bundle: Bundle, name: str, load_: Callable[[], Any]) -> Any:
-    """Returns what a loader of torch's makes of an entry.
+    """Returns what a loader of torch's makes of an entry, which is as it was written.
 
     Raises:
-        ShapeError: ``damaged-artifacts``, with its error.
+        ShapeError: ``unsupported-by-torch``, with its error.
     """
     try:
         return load_()
     except Exception as error:
-        said = (str(error).strip() or "?").splitlines()[0]
-        try:
-            bundle.refuse(f"`{name}`", f"torch {torch_version()} cannot load it: {type(error).__name__}: {said}"[:400])
-        except ShapeError as refused:
-            raise refused from error
+        message = f"torch {torch_version()} cannot load `{name}` of `{bundle.path}`"
+        note = f"{type(error).__name__}: {(str(error).strip() or '?').splitlines()[0]}"[:300]
+        helps = ("import what registers the classes that it takes or returns, or export and save again here",)
+        diagnostic = Diagnostic("unsupported-by-torch", Severity.ERROR, message, notes=(note,), helps=helps)
+        raise ShapeError([diagnostic]) from error
 
 
 def _elsewhere(path: Path, manifest: Manifest) -> Sequence[Diagnostic]:

@@ -139,7 +139,6 @@ class ExportedDispatcher(Dispatcher):
     Attributes:
         entries: By structure, alternative, and what tells its artifacts apart.
         has_target: Whether there is a module to run eagerly, and to trace.
-        solve: Computes variables that cannot be read off.
     """
 
     def __init__(
@@ -164,7 +163,6 @@ class ExportedDispatcher(Dispatcher):
         """
         self.entries = {(each.structure, each.position, each.key): each for each in entries}
         self.has_target = target is not None
-        self.solve = solve
         called = self._without_target if target is None else target
         super().__init__(called, parameters, signature, Ready(), name=name, solve=solve, unpad=unpad)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..ir import Mode
 from .cases import label
@@ -42,8 +42,7 @@ class ExportedCases:
             ValueError: A structure is none of the spec.
         """
         for each in structures:
-            at = structure_from_json(dispatcher.signature, each, dispatcher.tensors, dispatcher.solve)
-            dispatcher.meet(at)
+            dispatcher.meet(structure_from_json(dispatcher, each))
         self.structures = tuple(structures)
         self._dispatcher = dispatcher
         self._entries = tuple(entries)
@@ -108,6 +107,14 @@ class ExportedCases:
     def explain(self, /, *args: Any, **kwargs: Any) -> str:
         """Returns which alternative takes a call, what is padded, and which artifact runs; or why it is refused."""
         return explain_call(self._dispatcher, args, kwargs)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses to be pickled or copied.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError("exported cases are not pickled; use `save_artifacts` and `load_artifacts`")
 
     def __repr__(self) -> str:
         count = len(self._entries)

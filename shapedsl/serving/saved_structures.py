@@ -10,21 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Report
-from ..ir import Signature
 from ..ir.expanded import Expanded
 from ..runtime.code import Code
 from ..runtime.select import Selector
 from ..runtime.skeleton import StandIn, skeleton, stand_in
-from ..runtime.solve import Solve, at_structure
-from ..runtime.tensors import Tensors
+from ..runtime.solve import at_structure
 
 if TYPE_CHECKING:
     from .dispatch import Dispatcher
-
-DEEPEST: Final = 64
 
 
 def structure_as_json(dispatcher: Dispatcher, values: tuple[Any, ...]) -> dict[str, Any]:
@@ -47,30 +43,28 @@ def structure_as_json(dispatcher: Dispatcher, values: tuple[Any, ...]) -> dict[s
     return as_json
 
 
-def structure_from_json(
-    signature: Signature, found: Mapping[str, Any], tensors: Tensors, solve: Solve | None
-) -> Expanded:
-    """Returns a signature at a structure.
+def structure_from_json(dispatcher: Dispatcher, found: Mapping[str, Any]) -> Expanded:
+    """Returns the signature of a callable at a structure.
 
     Args:
-        signature: Not expanded.
+        dispatcher: Of the callable.
         found: From `structure_as_json`.
-        tensors: What a tensor is.
-        solve: Computes variables that cannot be read off.
 
     Raises:
         ValueError: It is no structure of the signature.
         ShapeError: The signature does not allow it.
     """
-    types = {param.name: param.type for param in signature.params}
+    selector: Selector = dispatcher.selector
+    types = {param.name: param.type for param in selector.listed}
     if not found.keys() <= types.keys():
         raise ValueError("it has other parameters than the spec")
     try:
         arguments = {name: stand_in(types[name], each) for name, each in found.items()}
-    except (TypeError, ValueError, LookupError, RecursionError) as error:
+    except (TypeError, ValueError, LookupError, OverflowError, RecursionError) as error:
         raise ValueError(str(error)) from None
     report = Report()
-    expanded = at_structure(signature, arguments, replace(tensors, kind=StandIn), report, solve)
+    tensors = replace(dispatcher.tensors, kind=StandIn)
+    expanded = at_structure(selector.signature, arguments, tensors, report, selector.solve)
     report.raise_errors()
     if expanded is None:
         raise ValueError("it does not fit the spec")
