@@ -6,6 +6,7 @@ What a call costs here is one addition and one tuple; every 32nd call is timed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,23 @@ class State(str, Enum):
     NEW = "not made"
     MADE = "made"
     FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A call that could not make its artifact.
+
+    Attributes:
+        error: Why.
+        made: What raised it; None where nothing was made.
+        versions: Of what it was given, before.
+        start: When it began.
+    """
+
+    error: Exception
+    made: Callable[..., Any] | None
+    versions: tuple[int, ...]
+    start: float
 
 
 class Artifact:
@@ -95,42 +113,56 @@ class Artifact:
             return self.structure.eager(*values)
         if self.state is State.NEW:
             with self._lock:
-                if self.state is State.NEW:
-                    return self._first(run, values)
+                result = self._first(run, values) if self.state is State.NEW else None
+            if isinstance(result, _Failure):
+                return self._without(result, values)
+            if result is not None:
+                return result[0]
         if self.state is State.FAILED:
             return self._instead()(*values)
         return run(self.cell[RUN], values)
 
-    def _first(self, call: Call, values: tuple[Any, ...]) -> Any:
+    def _first(self, call: Call, values: tuple[Any, ...]) -> tuple[Any] | _Failure:
+        """Returns the result of the call that makes it, in a tuple; or why there is none."""
         dispatcher = self.structure.dispatcher
-        backend = dispatcher.backend
         start = perf_counter()
         made: Callable[..., Any] | None = self.structure.same(self)
         self.shared = made is not None
         versions = dispatcher.versions(values)
         try:
             if made is None:
-                made = backend.make(self.spec, *self.structure.given(self))
+                made = dispatcher.backend.make(self.spec, *self.structure.given(self))
             result = call(made, values)
         except PaddingError:  # of this call
             raise
         except Exception as error:
-            failure = error
-        else:
-            self.seconds = 0.0 if self.shared else perf_counter() - start
-            self._install(made)
-            return result
+            return _Failure(error, made, versions, start)
+        self.seconds = 0.0 if self.shared else perf_counter() - start
+        self._install(made)
+        return (result,)
+
+    def _without(self, failure: _Failure, values: tuple[Any, ...]) -> Any:
+        """Returns the result of a call that could not make it.
+
+        Not under the lock: where the target calls itself it needs other artifacts, whose threads may wait for this one.
+
+        Raises:
+            Exception: What the target raises.
+        """
+        dispatcher = self.structure.dispatcher
+        made = failure.made
         try:
-            reason = (None if made is None else backend.translate(made, failure)) or failure
-            if dispatcher.versions(values) != versions:
+            reason = (None if made is None else dispatcher.backend.translate(made, failure.error)) or failure.error
+            if dispatcher.versions(values) != failure.versions:
                 raise reason  # it ran, and changed what it was given: it cannot run again
             result = self.structure.eager(*values)  # raises what is the user's own
         except Exception:
-            if made is not None and backend.graphs(made):
-                self._install(made)  # nothing is wrong with it
+            with self._lock:
+                if made is not None and self.state is State.NEW and dispatcher.backend.graphs(made):
+                    self._install(made)  # nothing is wrong with it
             raise
         finally:
-            self.seconds = perf_counter() - start
+            self.seconds = perf_counter() - failure.start
         self.fail(reason)
         return result
 
@@ -143,13 +175,19 @@ class Artifact:
 
     def fail(self, error: Exception) -> None:
         """Gives the artifact up, and says so once."""
-        if self.state is State.FAILED:  # the function called itself, and that call told
-            return
-        self.state, self.reason = State.FAILED, headline(error)
-        self.cell[RUN] = None
-        for hook in self._hooks:
-            hook(None)
-        self.structure.dispatcher.tell_failed(self, error)
+        with self._lock:
+            if self.state is State.FAILED:  # another thread told, or the function called itself, and that call did
+                return
+            made = self.state is State.MADE  # by a call that came meanwhile
+            if not made:
+                self.state, self.reason = State.FAILED, headline(error)
+                self.cell[RUN] = None
+                for hook in self._hooks:
+                    hook(None)
+        if made:
+            self._tell(error)
+        else:
+            self.structure.dispatcher.tell_failed(self, error)
 
     def failed(self, error: Exception, values: tuple[Any, ...]) -> Any:
         """Returns the result of a call for which an artifact that was made raised ``error``.
@@ -165,10 +203,14 @@ class Artifact:
         result = self.structure.eager(*values)
         if is_transformed():
             return result
+        self._tell(reason)
+        return result
+
+    def _tell(self, reason: Exception) -> None:
+        """Tells once why calls run without it."""
         if headline(reason) not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(headline(reason))
-            dispatcher.tell_refused(self, reason)
-        return result
+            self.structure.dispatcher.tell_refused(self, reason)
 
     def timed(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the result of a call, and counts how long it took."""

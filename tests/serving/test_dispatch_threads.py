@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -108,3 +109,39 @@ def test_a_fork_goes_on_while_another_thread_compiles_in_the_parent() -> None:
         backend.go.set()
         thread.join(60)
     assert counts(served) == {"case one": 1, "otherwise": 1}
+
+
+def test_functions_that_torch_cannot_compile_and_that_call_themselves_do_not_wait_for_each_other() -> None:
+    met = threading.Barrier(2)
+
+    def count(
+        x: torch.Tensor, outermost: bool = False
+    ) -> torch.Tensor:  # an even size needs the artifact of odd ones, and the other way around
+        torch._dynamo.graph_break()
+        if x.shape[0] < 2:
+            return x
+        if outermost:
+            met.wait(60)
+        below: torch.Tensor = served(x[1:])
+        return below + 1
+
+    served = dispatch(
+        count, "def f(x: Tensor[B], outermost=_):\n    case even: B % 2 == 0\n    otherwise", backend="eager"
+    )
+    found: dict[int, list[float]] = {}
+
+    def call(size: int) -> None:
+        found[size] = served(torch.zeros(size), outermost=True).tolist()
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        threads = [threading.Thread(target=call, args=(size,), daemon=True) for size in (4, 5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert found == {4: [3.0], 5: [4.0]}
+    assert sorted(str(each.message).splitlines()[0] for each in told) == [
+        "warning[failed-artifact]: `case even` of `f` cannot be compiled",
+        "warning[failed-artifact]: `otherwise` of `f` cannot be compiled",
+    ]
