@@ -42,6 +42,10 @@ class Offered(Protocol):
         """Returns what ran so far: a dict, and printed a table."""
         ...
 
+    def free_buffers(self) -> int:
+        """Frees the memory that padding keeps for later calls; returns how many bytes that was."""
+        ...
+
     def check_padding(
         self,
         examples: Iterable[Call] | None = None,

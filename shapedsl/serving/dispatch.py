@@ -155,6 +155,10 @@ class Dispatcher:
             return structure.artifact(taken.position, frozenset(), key)
         return structure.artifacts.get((taken.position, frozenset(), key))
 
+    def free_buffers(self) -> int:
+        """Frees the memory that padding keeps for later calls; returns how many bytes that was."""
+        return sum(structure.free_buffers() for structure in list(self.structures.values()))
+
     # ------------------------------------------------------------------------------- telling
 
     def refuse(self, structure: Structure, sizes: Mapping[str, int]) -> NoReturn:

@@ -93,6 +93,7 @@ def offers(dispatcher: Dispatcher, spec: object) -> dict[str, Any]:
         return explain_call(dispatcher, args, kwargs)
 
     return {
+        "free_buffers": dispatcher.free_buffers,
         "warm": functools.partial(warm, dispatcher),
         "stats": functools.partial(stats_of, dispatcher),
         "explain": explain,

@@ -33,6 +33,7 @@ from ..ir.variadic import expand_alternative
 from ..ir.walk import evaluate, free_vars
 from ..runtime.code import Code
 
+MOST_ORDERED: Final = 1024  # combinations in the order of their cost; to look at all of them is faster then
 MOST_REMEMBERED: Final = 4096  # choices; then they are forgotten, and made again
 
 # Padded sizes of the buckets, or None where the alternative does not match.
@@ -172,13 +173,13 @@ class Joint:
         """Returns the cheapest allowed combination; among equals the one with the smaller first members."""
         assert self._allowed is not None
         if not all(_grows(each.dim, self.alternative.buckets) for each in self.grown):
-            everything = product(*options)
-            costs = ((self._cost(*sizes, *each), each) for each in everything if self._allowed(*named, *each))
-            return min(costs, default=(0, None))[1]
+            return self._best(sizes, named, options)
         start: tuple[int, ...] = (0,) * len(options)
         heap: list[tuple[int, tuple[int, ...]]] = [(self._cost(*sizes, *(each[0] for each in options)), start)]
         met: set[tuple[int, ...]] = {start}
         while heap:
+            if len(met) > MOST_ORDERED:
+                return self._best(sizes, named, options)
             _, at = heappop(heap)
             chosen = tuple(option[i] for option, i in zip(options, at, strict=True))
             if self._allowed(*named, *chosen):
@@ -190,6 +191,13 @@ class Joint:
                     larger = (option[j] for option, j in zip(options, after, strict=True))
                     heappush(heap, (self._cost(*sizes, *larger), after))
         return None
+
+    def _best(self, sizes: tuple[int, ...], named: tuple[int, ...], options: list[list[int]]) -> tuple[int, ...] | None:
+        """As `_search`, by looking at every combination."""
+        allowed = self._allowed
+        assert allowed is not None
+        costs = ((self._cost(*sizes, *each), each) for each in product(*options) if allowed(*named, *each))
+        return min(costs, default=(0, None))[1]
 
     # ------------------------------------------------------------------------------- artifacts
 

@@ -77,6 +77,10 @@ class PaddedCalls:
                 self._table[at] = artifact
         return artifact
 
+    def free_buffers(self) -> int:
+        """Frees the memory that is kept for later calls; returns how many bytes that was."""
+        return self._padder.clear()
+
     def call(self, chosen: tuple[int, ...], sizes: Mapping[str, int]) -> Call:
         """Returns what runs an artifact with padded arguments."""
         return partial(self._call, chosen, sizes)

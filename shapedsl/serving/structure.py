@@ -149,6 +149,10 @@ class Structure:
             self._padded[at] = PaddedCalls(self, position, excluded, self.dispatcher.unpad)
         return self._padded[at]
 
+    def free_buffers(self) -> int:
+        """Frees the memory that padding keeps for later calls; returns how many bytes that was."""
+        return sum(padded.free_buffers() for padded in list(self._padded.values()))
+
     def _refuse(self, last: tuple[int, ...]) -> NoReturn:
         self.dispatcher.refused += 1
         self.dispatcher.refuse(self, dict(zip(self.names, last, strict=True)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -139,3 +140,31 @@ def test_gradients_that_the_callee_enables() -> None:
             result = made(x, torch.ones(3))
             assert result.requires_grad
     assert graphs(made)[0] == 1
+
+
+@dataclass
+class Cache:
+    keys: torch.Tensor
+
+
+def test_one_graph_a_member_while_a_cache_grows() -> None:
+    text = """
+dim P in [1, 8]
+
+def f(cache: Cache(keys: float32[P, 2]), new: float32[1, 2]) -> (float32[2], Cache(keys: float32[P + 1, 2])):
+    bucket P in {4, 8} at P pad cache with 0 as neutral
+"""
+
+    def step(cache: Cache, new: torch.Tensor) -> tuple[torch.Tensor, Cache]:
+        cache.keys = torch.cat([cache.keys, new])
+        return cache.keys.sum(0), cache
+
+    made = sd.dispatch(step, text, backend="eager")
+    with torch.inference_mode():
+        cache = Cache(torch.ones(2, 2))
+        for size in range(3, 9):
+            total, same = made(cache, torch.ones(1, 2))
+            assert same is cache
+            assert total.tolist() == [size, size]
+            assert torch.equal(cache.keys, torch.ones(size, 2))
+    assert graphs(made) == [1, 1]

@@ -230,6 +230,20 @@ def test_unpad_comes_from_python() -> None:
         sd.dispatch(lambda x: x, text, unpad={"x": lambda x, sizes: x})
 
 
+def test_unpad_that_raises_says_so_in_each_call() -> None:
+    text = "def f(x: Tensor[S]) -> (Tensor[S], Tensor[()]):\n    bucket S in {4} pad x with 1 as neutral"
+
+    def wrong(total: torch.Tensor, sizes: Any) -> torch.Tensor:
+        return total - sizes["T"]
+
+    made = sd.dispatch(lambda x: (x, x.sum()), text, backend="eager", unpad={"return[1]": wrong})
+    for _ in range(2):
+        with pytest.raises(sd.ShapeError, match=r"`unpad` of `return\[1\]` raised KeyError: 'T'") as caught:
+            made(torch.ones(3))
+        assert "its sizes were S=3, S_pad=4" in str(caught.value)
+        assert isinstance(caught.value.__cause__, KeyError)
+
+
 def test_inductor_runs_a_padded_artifact() -> None:
     text = (
         "def f(x: float32[B, S], m: bool[S]) -> float32[B]:\n    bucket S in {8} pad x with 9, m with false as masked"

@@ -103,6 +103,19 @@ def f(x: Tensor[A, 4], y: Tensor[B, 100]) -> Tensor[A, 4]:
     assert joint(other, x=(1, 200), y=(1, 100)).choose(3, 3) == (4, 16)
 
 
+def test_a_choice_far_from_the_smallest_among_many() -> None:
+    members = ", ".join(map(str, range(1, 31)))
+    text = f"""
+def f(x: Tensor[A, B, C]) -> Tensor[A, B, C]:
+    case padded:
+        where A_pad + B_pad + C_pad == 89
+        bucket A in {{{members}}} pad x with 0
+        bucket B in {{{members}}} pad x with 0
+        bucket C in {{{members}}} pad x with 0
+"""
+    assert joint(text, x=(1, 1, 1)).choose(2, 3, 4) == (29, 30, 30)  # the first of three equal ones
+
+
 def test_static_sizes_weigh_too() -> None:
     text = """
 def f(x: Tensor[A, _], y: Tensor[B, _]) -> Tensor[A, _]:

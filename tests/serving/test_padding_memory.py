@@ -182,3 +182,22 @@ def test_what_the_callee_takes_out_of_a_dict_is_gone() -> None:
         assert {**d, "k": 0} == {"k": 0, "m": 2}
         with pytest.raises(sd.ShapeError, match="replaces or removes"):
             call(text, take, {"k": torch.zeros(2), "n": 1})
+
+
+def test_the_memory_that_is_kept_can_be_freed() -> None:
+    text = """
+def f(x: float32[S]) -> float32[S]:
+    bucket S in {4, 100000} pad x with 0 as neutral
+    otherwise eager
+"""
+    made = sd.dispatch(lambda x: x + 1, text, backend="eager")
+    assert made.free_buffers() == 0
+    gc.disable()
+    try:
+        for _ in range(2):
+            for size in (5, 3):
+                assert made(torch.zeros(size)).tolist() == [1.0] * size
+            assert made.free_buffers() == 400_000  # as much as the largest call took
+            assert made.free_buffers() == 0
+    finally:
+        gc.enable()

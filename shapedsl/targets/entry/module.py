@@ -77,7 +77,7 @@ class ServedModule(SpecModule):
         return state
 
 
-OFFERED: Final = frozenset({"warm", "stats", "explain", "check_padding", "spec", "dispatcher"})
+OFFERED: Final = frozenset({"warm", "stats", "explain", "check_padding", "free_buffers", "spec", "dispatcher"})
 
 
 def served_module(module: Any, recipe: Callable[[Callable[..., Any]], Callable[..., Any]]) -> ServedModule:

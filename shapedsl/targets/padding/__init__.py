@@ -192,10 +192,9 @@ class Padder:
                     help="write `drop` or `keep` with the path of that result",
                 )
 
-    def clear(self) -> None:
-        """Frees the memory that is kept for later calls."""
-        self._pool.clear()
-        self._remembered.clear()
+    def clear(self) -> int:
+        """Frees the memory that is kept for later calls; returns how many bytes that was."""
+        return self._pool.clear()
 
     def _one(self, value: Any, leaf: int, call: _Call) -> Any:
         """Returns what the callee gets for one tensor, or one size."""

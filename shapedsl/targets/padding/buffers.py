@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any, Final
 
 import torch
@@ -56,6 +57,11 @@ class Buffer:
         self.views[key] = made
         self._idle = _users(self.memory)
 
+    def free(self) -> int:
+        """Lets go of its memory, which nobody holds; returns how many bytes that was."""
+        self.views.clear()  # those refer to it
+        return self.flat.nbytes
+
 
 class Pool:
     """Buffers that no call uses."""
@@ -72,14 +78,14 @@ class Pool:
                 found = self._stacks.setdefault(key, deque(maxlen=MOST_IDLE))
         return found
 
-    def clear(self) -> None:
-        """Forgets every buffer that waits."""
+    def clear(self) -> int:
+        """Forgets every buffer that waits; returns how many bytes they have."""
+        freed = 0
         for stack in list(self._stacks.values()):
-            stack.clear()
-
-    def kept(self) -> int:
-        """Returns how many bytes wait."""
-        return sum(buffer.flat.nbytes for stack in list(self._stacks.values()) for buffer in list(stack))
+            with suppress(IndexError):  # empty
+                while True:
+                    freed += stack.pop().free()
+        return freed
 
 
 def stream_of(device: torch.device) -> int:

@@ -45,7 +45,7 @@ from ...ir import (
 )
 from ...ir.padding import mentions
 from ...ir.write_sizes import write_dim
-from ...runtime.slots import PaddingError
+from ...runtime.slots import PaddingError, wrong_pad
 from .containers import part
 from .geometry import Geometry
 
@@ -224,8 +224,15 @@ def _drop(value: Any, result: Result, place: Place) -> None:
 
 def _called(function: Unpad) -> Node:
     def node(value: Any, result: Result, place: Place) -> Any:
-        del place
-        return function(value, result.geometry.sizes)
+        sizes = result.geometry.sizes
+        try:
+            return function(value, sizes)
+        except Exception as error:
+            shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            raise wrong_pad(
+                f"`unpad` of `{_path(place)}` raised {type(error).__name__}: {error}",
+                f"its sizes were {shown}; correct it, or write `drop` or `keep` with this path",
+            ) from error
 
     return node
 
