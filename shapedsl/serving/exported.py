@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import FunctionType
 from typing import Any, NoReturn
 
 from ..ir import Mode, ParamKind, Signature
@@ -24,6 +25,7 @@ from ..runtime.guard import guard
 from ..runtime.parameters import Parameter
 from ..runtime.solve import Solve
 from ..targets.entry.program_inputs import Input, no_program
+from ..targets.entry.programs import outside_graphs
 from .artifacts import ArtifactSpec
 from .cases import label as label_of
 from .dispatch import Dispatcher
@@ -166,6 +168,15 @@ class ExportedDispatcher(Dispatcher):
         called = self._without_target if target is None else target
         super().__init__(called, parameters, signature, Ready(), name=name, solve=solve, unpad=unpad)
 
+    def front(self) -> FunctionType:
+        """Returns the function to call; without a target it runs between the graphs of whoever compiles around it."""
+        made = super().front()
+        return made if self.has_target else outside_graphs(made, f"artifacts of `{self.name}` are compiled already")
+
+    def prologue(self, code: Code) -> list[str]:
+        """Returns the lines that leave a call to whoever is compiling around it."""
+        return super().prologue(code) if self.has_target else []
+
     def structure(self, expanded: Expanded) -> Structure:
         """Returns what is served at one structure."""
         key = expanded.present, expanded.structure
@@ -187,14 +198,9 @@ class ExportedDispatcher(Dispatcher):
     def _without_target(self, *args: Any, **kwargs: Any) -> NoReturn:
         del args, kwargs
         eager = [label_of(each, at) for at, each in enumerate(self.signature.alternatives) if each.mode is Mode.EAGER]
-        if eager:
-            names = " and ".join(f"`{each}`" for each in eager)
-            raise no_program(
-                f"{names} of `{self.name}` runs the module itself, which the artifacts were loaded without",
-                helps=("pass it: `load_artifacts(path, module=...)`",),
-            )
+        names = " and ".join(f"`{each}`" for each in eager)
         raise no_program(
-            f"artifacts of `{self.name}` cannot be traced without the module",
+            f"{names} of `{self.name}` runs the module itself, which the artifacts were loaded without",
             helps=("pass it: `load_artifacts(path, module=...)`",),
         )
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 import torch
 
 import shapedsl as sd

@@ -6,16 +6,21 @@ import hashlib
 import io
 import json
 import os
+import pickle
 import random
 import subprocess
 import sys
 import warnings
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 import torch
 
 import shapedsl as sd
@@ -267,6 +272,45 @@ def test_a_file_is_replaced_at_once(saved: Path, monkeypatch: pytest.MonkeyPatch
     sd.save_artifacts(saved, loaded)  # what was loaded can be saved
     assert saved.stat().st_mode & 0o777 == 0o640
     assert sd.load_artifacts(saved)(torch.ones(3, 4)).shape == (3, 3)
+
+
+def test_threads_may_save_and_load_at_once(saved: Path) -> None:
+    loaded = sd.load_artifacts(saved)
+
+    def save() -> None:
+        sd.save_artifacts(saved, loaded)
+
+    def load() -> None:
+        assert sd.load_artifacts(saved)(torch.ones(3, 4)).shape == (3, 3)
+
+    with ThreadPoolExecutor(4) as pool:
+        for each in [pool.submit(work) for work in (save, load, save, load, load)]:
+            each.result()
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_keywords_come_in_any_order(tmp_path: Path) -> None:
+    def f(x: torch.Tensor, *args: torch.Tensor, y: torch.Tensor, **kw: torch.Tensor) -> torch.Tensor:
+        return x + args[0] * y + kw["z"] - 2 * kw["w"]
+
+    text = 'def f(x: Tensor[B], *args: Tensor[B], y: Tensor[B], **kw: {"z": Tensor[B], "w": Tensor[B]}): ...'
+    x, a, y, z, w = torch.arange(10.0).view(5, 2)
+    sd.save_artifacts(tmp_path / "f", sd.export_cases(f, text, (x, a), {"y": y, "z": z, "w": w}))
+    loaded = sd.load_artifacts(tmp_path / "f")
+    assert torch.equal(loaded(x, a, y=y, z=z, w=w), f(x, a, y=y, z=z, w=w))
+    assert torch.equal(loaded(x, a, w=w, z=z, y=y), f(x, a, y=y, z=z, w=w))
+    with pytest.raises(sd.ShapeError, match="what is None, lengths, or ranks"):
+        loaded(x, a, a, y=y, z=z, w=w)
+
+
+def test_what_is_loaded_is_neither_pickled_nor_traced(saved: Path) -> None:
+    loaded = sd.load_artifacts(saved)
+    with pytest.raises(TypeError, match="use `save_artifacts` and `load_artifacts`"):
+        pickle.dumps(loaded)
+    around = torch.compile(lambda x: loaded(x + 1) * 2, backend="eager")
+    torch.testing.assert_close(around(torch.ones(1, 4)), loaded(torch.ones(1, 4) + 1) * 2)
+    with pytest.raises(Exception, match="artifacts of `f` are compiled already"):
+        torch.compile(loaded, backend="eager", fullgraph=True)(torch.ones(1, 4))
 
 
 # ------------------------------------------------------------------------------------------ damage

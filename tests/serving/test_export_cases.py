@@ -7,6 +7,9 @@ import warnings
 from typing import Any
 
 import pytest
+
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
 import torch
 
 import shapedsl as sd

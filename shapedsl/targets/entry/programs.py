@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 
 import torch
 from torch.utils import _pytree as pytree
 
+from ...runtime.locks import Lock
 from .program_inputs import inputs_of
 from .runner import Runner
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+
+_SERIALIZER: Final = Lock()  # torch's refuses to work for two threads at once
 
 # The arguments of a call: by position, and by keyword.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
@@ -90,6 +94,18 @@ def buffers_written(program: ExportedProgram) -> tuple[str, ...]:
     return tuple(dict.fromkeys(program.graph_signature.buffers_to_mutate.values()))
 
 
+def outside_graphs(function: FunctionType, why: str) -> FunctionType:
+    """Returns ``function`` as one that dynamo calls between its graphs, and does not look into.
+
+    Args:
+        function: Any.
+        why: What torch says where it must not break its graph.
+    """
+    made: Any = torch.compiler.disable(function, reason=why)
+    function_made: FunctionType = made
+    return function_made
+
+
 # ------------------------------------------------------------------------------------------ making
 
 
@@ -123,13 +139,15 @@ def _copied(value: Any) -> Any:
 def program_bytes(program: ExportedProgram) -> bytes:
     """Returns a program as `torch.export.save` writes it."""
     buffer = io.BytesIO()
-    torch.export.save(program, buffer)
+    with _SERIALIZER:
+        torch.export.save(program, buffer)
     return buffer.getvalue()
 
 
 def read_program(file: IO[bytes]) -> ExportedProgram:
     """Returns a program that `torch.export.save` wrote. What torch's loader unpickles, it unpickles here too."""
-    return torch.export.load(file)
+    with _SERIALIZER:
+        return torch.export.load(file)
 
 
 def torch_version() -> str:
@@ -142,6 +160,7 @@ __all__ = [
     "Captured",
     "buffers_written",
     "capture",
+    "outside_graphs",
     "program_bytes",
     "program_runner",
     "read_program",
