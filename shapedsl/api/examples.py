@@ -192,9 +192,9 @@ def _size(value: Any) -> int | tuple[int, ...] | None:
 
 def _call(like: object) -> tuple[Sequence[Any], Mapping[str, Any]]:
     if isinstance(like, (tuple, list)):
-        parts = cast("Sequence[object]", like)
-        if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(parts[1], Mapping):
-            return cast("tuple[Sequence[Any], Mapping[str, Any]]", tuple(parts))
+        parts: tuple[Any, ...] = tuple(cast("Sequence[Any]", like))
+        if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(cast("object", parts[1]), Mapping):
+            return cast("tuple[Sequence[Any], Mapping[str, Any]]", parts)
     raise TypeError(f"like= is a call, (args, kwargs), not {type(like).__name__}")
 
 

@@ -31,7 +31,7 @@ def whole(name: str, value: Any) -> int:
 
 def index(value: Any) -> int | None:
     """Returns an integer as an int, numpy's too; None of all else, and of bools."""
-    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    return None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
 
 
 def count(name: str, value: Any, least: int = 0) -> int:
@@ -53,7 +53,7 @@ def number(name: str, value: Any) -> float:
     Raises:
         TypeError: It is no number.
     """
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}= is a number, not {value!r}")
     return float(value)
 

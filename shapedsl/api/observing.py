@@ -143,7 +143,7 @@ def _require_path(path: object) -> None:
         return
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"a profile is saved to a path, not to {path!r}")
-    for name in re.findall(r"\{(\w*)\}", str(os.fspath(cast("Any", path)))):
+    for name in re.findall(r"\{(\w*)\}", os.fspath(cast("str", path))):
         if name not in ("rank", "pid"):
             raise ValueError(f"{{{name}}} is nothing that a path can have: there are {{rank}} and {{pid}}")
 

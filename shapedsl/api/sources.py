@@ -166,6 +166,9 @@ def carried_spec(target: Callable[..., Any] | TorchModule, *, warn_ignored: bool
     from ..targets.ignored import warn_if_ignored
     from .overrides import overridden
 
+    served: Any = getattr(target, "spec", None)
+    if getattr(target, "dispatcher", None) is not None and isinstance(served, Spec):
+        return served  # what `dispatch` was given counts, wherever it came from
     attached = getattr(plain_function(target), SPEC_ATTRIBUTE, None)
     report = Report()
     signature = read_callable(target, report)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from .. import pipeline
 from ..diagnostics import Report, Source
@@ -378,11 +378,11 @@ def suggest(
     report = Report()
     found: list[Profile] = []
     for each in profiles:
-        seen = getattr(each, "profile", each)
+        seen: object = getattr(each, "profile", each)
         if isinstance(seen, Profile):
             found.append(seen)
         elif isinstance(seen, (str, os.PathLike)):
-            found += load_profiles(Path(seen), report)
+            found += load_profiles(Path(cast("str", seen)), report)
         else:
             raise TypeError(
                 f"suggest() takes profiles, and files of them, each an argument of its own, not {type(each).__name__}"

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it makes tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it makes tensors, and torch is not installed")
+
+import torch
 
 import shapedsl as sd
 

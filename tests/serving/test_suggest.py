@@ -140,7 +140,7 @@ def test_wrong_names_are_told(choices: dict[str, object], message: str) -> None:
         ({"compile_seconds": "20s"}, TypeError, "compile_seconds= is a number, not '20s'"),
         ({"otherwise": "never"}, ValueError, "otherwise= is"),
     ],
-    ids=lambda given: next(iter(given)) if isinstance(given, dict) else None,
+    ids=["k", "text for k", "bool for k", "tail", "text for tail", "worth", "time", "text for time", "otherwise"],
 )
 def test_wrong_choices_are_refused(choices: dict[str, object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):

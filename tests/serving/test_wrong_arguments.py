@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+pytest.importorskip("torch", reason="it runs on tensors, and torch is not installed")
+
+import torch
 
 import shapedsl as sd
 from tests.cli.helpers import run
@@ -141,7 +143,7 @@ def leaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "leaving_module.py").write_text("import sys\n\n\ndef f(x):\n    sys.exit(0)\n")
     (tmp_path / "f.shapes").write_text(SPEC)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.delitem(sys.modules, "leaving_module", raising=False)
     return "leaving_module"
 
