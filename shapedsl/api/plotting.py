@@ -178,7 +178,8 @@ def _fixed(
         else:
             missing.append(name)
     if missing:
-        some = next(iter(points(signature, 1, seed=0)), {})
+        nothing: dict[str, int] = {}
+        some = next(iter(points(signature, 1, seed=0)), nothing)
         found.update({name: some.get(name, 1) for name in missing})
     return found
 

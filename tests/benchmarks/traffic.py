@@ -58,7 +58,8 @@ class Layer(nn.Module):
         mixed = self.mixed(self.before(x)).view(batch, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         seen = functional.scaled_dot_product_attention(mixed[0], mixed[1], mixed[2], is_causal=True)
         x = x + self.out(seen.transpose(1, 2).reshape(batch, length, WIDTH))
-        return x + self.narrow(functional.gelu(self.wide(self.between(x))))
+        more: torch.Tensor = self.narrow(functional.gelu(self.wide(self.between(x))))
+        return x + more
 
 
 class Net(nn.Module):
@@ -76,7 +77,8 @@ class Net(nn.Module):
         x = self.words(ids) + self.places.weight[: ids.shape[1]]
         for layer in self.layers:
             x = layer(x)
-        return self.head(x)
+        logits: torch.Tensor = self.head(x)
+        return logits
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ def test_unpad_comes_from_python() -> None:
 def test_unpad_that_raises_says_so_in_each_call() -> None:
     text = "def f(x: Tensor[S]) -> (Tensor[S], Tensor[()]):\n    bucket S in {4} pad x with 1 as neutral"
 
-    def wrong(total: torch.Tensor, sizes: Any) -> torch.Tensor:
+    def wrong(total: torch.Tensor, sizes: Any) -> Any:
         return total - sizes["T"]
 
     made = sd.dispatch(lambda x: (x, x.sum()), text, backend="eager", unpad={"return[1]": wrong})

@@ -8,7 +8,7 @@ import inspect
 import pickle
 import threading
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import pytest
 
@@ -157,7 +157,7 @@ def test_methods_and_static_methods() -> None:
 def test_modules() -> None:
     module = torch.nn.Linear(4, 2)
     seen: Any = sd.observe(module)
-    assert isinstance(seen, torch.nn.Module)
+    assert isinstance(cast(object, seen), torch.nn.Module)
     assert seen(torch.ones(3, 4)).shape == (3, 2)
     assert seen.in_features == 4
     twin = copy.deepcopy(seen)
