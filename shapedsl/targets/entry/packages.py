@@ -69,7 +69,7 @@ def compile_package(program: ExportedProgram, label: str, configs: Mapping[str, 
             message = f"AOTInductor cannot compile `{label}`"
             said = (str(error).strip() or "?").splitlines()[0]
             note = f"{type(error).__name__}: {said}"[:300]
-            helps = ("save the program instead, `aot=False`",)
+            helps = ("save the program instead, `aot=False`; or make its sizes `backed`, or let cases pin them",)
             diagnostic = Diagnostic("failed-artifact", Severity.ERROR, message, notes=(note,), helps=helps)
             raise ShapeError([diagnostic]) from error
         return path.read_bytes()

@@ -101,9 +101,9 @@ def outside_graphs(function: FunctionType, why: str) -> FunctionType:
         function: Any.
         why: What torch says where it must not break its graph.
     """
-    made: Any = torch.compiler.disable(function, reason=why)
-    function_made: FunctionType = made
-    return function_made
+    disable: Any = torch.compiler.disable
+    made: FunctionType = disable(function, reason=why)
+    return made
 
 
 # ------------------------------------------------------------------------------------------ making
