@@ -65,7 +65,7 @@ def _convert(spec: LegacySpec, report: Report) -> Conversion | None:
     assigned = by_parameter(spec, report)
     if assigned is None:
         return None
-    taken = frozenset(named.name for named in named_in(spec.tree))
+    taken = frozenset(named.name for named in _named(spec.tree))
     sizes = Sizes(report, taken, checked=spec.runtime != "export")
     pairing = Pairing(sizes, report)
     params: list[Param] = []
@@ -85,7 +85,8 @@ def _convert(spec: LegacySpec, report: Report) -> Conversion | None:
         receiver=spec.receiver,
         span=spec.span,
     )
-    return Conversion(signature, (*spec.notes, *assigned.notes, *pairing.notes, *sizes.notes()))
+    notes = (*spec.notes, *assigned.notes, *pairing.notes, *sizes.notes())
+    return Conversion(signature, notes, sizes.open())
 
 
 def _collected(param: Param, tree: Tree | None, given: Input) -> Input:
@@ -114,7 +115,7 @@ def _typed(param: Param, type_: Type) -> Type:
     return type_
 
 
-def named_in(tree: Tree | None) -> Iterator[Named]:
+def _named(tree: Tree | None) -> Iterator[Named]:
     """Yields every named dim of a tree, the roots of derived ones among them."""
     match tree:
         case Named():
@@ -123,12 +124,12 @@ def named_in(tree: Tree | None) -> Iterator[Named]:
             yield root
         case Entries(items=entries):
             for _, item in entries:
-                yield from named_in(item)
+                yield from _named(item)
         case Items(items=items):
             for item in items:
-                yield from named_in(item)
+                yield from _named(item)
         case _:
             pass
 
 
-__all__ = ["convert", "named_in"]
+__all__ = ["convert"]

@@ -70,13 +70,18 @@ class Hint(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """``Dim.AUTO``, ``Dim.DYNAMIC(max=64)``, ``Dim.STATIC``: no name, a size of its own at each place."""
+    """``Dim.AUTO``, ``Dim.DYNAMIC(max=64)``, ``Dim.STATIC``: no name, a size of its own at each place.
+
+    Attributes:
+        open: As `Named.open`.
+    """
 
     kind: Hint
     low: int | None = None
     high: int | None = None
     hint: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,17 +215,8 @@ class Root:
 
     def _unknown(self, places: tuple[str, ...], *, checked: bool) -> list[Note]:
         """Returns what the bounds that are not known may change."""
-        made: list[Note] = []
         span = self.slots[0].root.span
-        for bound in self.open:
-            if bound.startswith("max="):  # whatever Dim takes, ShapeVar takes and means: measured
-                message = f"`{bound}` of `{self.name}` is not known here, and stays as it is written"
-                made.append(remark(message, places, span=span))
-                continue
-            ran = "None and numbers below 0 were no bound, and are now refused"
-            if not checked and self.is_size:
-                ran = f"for 1 and 2, smaller sizes may have run, and are now rejected; {ran}"
-            made.append(stricter(f"`{bound}` of `{self.name}` is not known here: {ran}", places, span=span))
+        made = unknown(self.open, self.name, places, span, checked=checked or not self.is_size)
         if self._is_open("min") and any(each.offset < 0 for each in self.slots):
             message = f"whether `{self.name}` is large enough for what is derived from it is no longer checked where it is made"
             made.append(remark(message, places, span=span))
@@ -296,6 +287,31 @@ class Root:
         return [remark(message, places, span=rounded.span)]
 
 
+def unknown(
+    bounds: tuple[str, ...], name: str, places: tuple[str, ...], span: Span | None, *, checked: bool
+) -> list[Note]:
+    """Returns what bounds of a variable may change that are not known.
+
+    Args:
+        bounds: As they are written: ``max=config.longest``.
+        name: Of the variable.
+        places: Where it stands.
+        span: Where it is made.
+        checked: Whether the legacy program checked every bound.
+    """
+    made: list[Note] = []
+    for bound in bounds:
+        if bound.startswith("max="):  # whatever Dim takes, ShapeVar takes and means: measured
+            message = f"`{bound}` of `{name}` is not known here, and stays as it is written"
+            made.append(remark(message, places, span=span))
+            continue
+        ran = "None and numbers below 0 were no bound, and are now refused"
+        if not checked:
+            ran = f"for 1 and 2, smaller sizes may have run, and are now rejected; {ran}"
+        made.append(stricter(f"`{bound}` of `{name}` is not known here: {ran}", places, span=span))
+    return made
+
+
 def spelled(name: str, each: Slot) -> str:
     """Returns a slot's size as torch prints it: ``2*b + 1``."""
     text = name if each.factor == 1 else f"{each.factor}*{name}"
@@ -311,4 +327,4 @@ def _meet(ranges: list[tuple[int, int | None]]) -> tuple[int, int | None]:
     return max(low for low, _ in ranges), min(tops, default=None)
 
 
-__all__ = ["Root", "Slot", "bounds", "interval", "slot", "spelled"]
+__all__ = ["Root", "Slot", "bounds", "interval", "slot", "spelled", "unknown"]

@@ -19,7 +19,7 @@ from ..assemble import Declaration
 from .model import Derived, Hint, Hinted, LegacyDim, Named, Pinned, Unsaid
 from .naming import Place, as_name, free, is_name
 from .notes import choice, remark, stricter
-from .roots import Root, Slot, bounds, interval, slot
+from .roots import Root, Slot, bounds, interval, slot, unknown
 from .verdict import Note
 
 _OTHERS = ("a static size", "the size of another dim, or one computed from it")
@@ -40,6 +40,7 @@ class Sizes:
         self._slots: dict[str, list[Slot]] = {}
         self._fresh: dict[str, Declaration] = {}
         self._notes: list[Note] = []
+        self._open: dict[str, str] = {}
 
     # ------------------------------------------------------------------------------------- reading
 
@@ -116,14 +117,19 @@ class Sizes:
         self._taken.add(name)
         kind = VariableKind.DIM if is_size else VariableKind.INT
         self._fresh[name] = Declaration(name, kind, False, low, high, hint=hint.hint, span=hint.span)
-        taken = f"the variable `{name}` in {interval(low, high)}"
+        within = f"in {interval(low, high)}"
+        if hint.open:
+            self._open[name] = ", ".join(hint.open)
+            self._notes += unknown(hint.open, name, (place.text,), hint.span, checked=self._checked)
+            within = f"with {self._open[name]}"
+        taken = f"the variable `{name}` {within}"
         if hint.kind is Hint.AUTO:
             message = "AUTO leaves it to the trace whether this size is dynamic"
             self._notes.append(choice(message, [place.text], taken, _OTHERS, span=hint.span))
         else:
             message = f"a dynamic size without a name became {taken}; the trace may have tied it to another size"
             self._notes.append(remark(message, [place.text], span=hint.span))
-        if not self._checked and (hint.low is not None or hint.high is not None):
+        if not self._checked and (hint.low is not None or hint.high is not None or hint.open):
             message = "the trace may have narrowed the bounds of a hint; a variable's hold as they are written"
             self._notes.append(remark(message, [place.text], span=hint.span))
         if not self._checked and (low in (1, 2) or not is_size):
@@ -159,6 +165,10 @@ class Sizes:
             hint = next((each.root.hint for each in root.slots if each.root.hint is not None), None)
             made[root.name] = Declaration(root.name, kind, False, low, high, hint=hint, span=root.slots[0].root.span)
         return made
+
+    def open(self) -> dict[str, str]:
+        """Returns the variables with bounds that are not known, and these as they are written."""
+        return {**self._open, **{root.name: ", ".join(root.open) for root in self._roots() if root.open}}
 
     def notes(self) -> tuple[Note, ...]:
         """Returns what the reading changed."""

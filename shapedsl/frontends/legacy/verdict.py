@@ -7,6 +7,7 @@ sizes below a bound of 2, and any size at a phantom root, whatever was declared.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -56,10 +57,12 @@ class Conversion:
     Attributes:
         signature: What it became.
         notes: What changed, in the order of the spec.
+        open: Variables with bounds that are not known, and that the signature lacks: name → these, as they are written.
     """
 
     signature: Signature
     notes: tuple[Note, ...] = ()
+    open: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def verdict(self) -> Verdict:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
+import sys
+from types import ModuleType
 
 import pytest
 
@@ -120,3 +123,44 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     again = parse(Source("program.py", made), report)
     assert again is not None
     assert rewrite(again, find_sites(again, Report()), "torch", Report()) is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_that_are_not_known(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are evaluated as often as before, in the same order, and mean what they would as numbers."""
+    ranges = ("", ", min=3", ", max=said(9)", ", max=said(9), min=said(2)", ", min=1, max=said(64)")
+    hints = ("Dim.DYNAMIC(max=said(9))", "Dim.AUTO(min=said(3))", "Dim.DYNAMIC(min=3, max=said(8))")
+    slot = Program._slot  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(f"{__name__}.RANGES", ranges)
+
+    def hinted(self: Program) -> str:
+        return self.random.choice(hints) if self.random.random() < 0.2 else slot(self)
+
+    monkeypatch.setattr(Program, "_slot", hinted)
+    text = Program(seed).text.replace(HEAD, f"{HEAD}from ours import said\n")
+    found: list[int] = []
+
+    def said(number: object) -> object:
+        if isinstance(number, int):
+            found.append(number)
+        return number
+
+    ours = ModuleType("ours")
+    monkeypatch.setattr(ours, "said", said, raising=False)
+    monkeypatch.setitem(sys.modules, "ours", ours)
+    report = Report()
+    tree = parse(Source("program.py", text), report)
+    assert tree is not None
+    sites = find_sites(tree, report)
+    made = rewrite(tree, sites, "torch", report)
+    assert all(site.kept or site.conversions for site in sites)
+    if made is None:
+        return
+    tree = parse(Source("program.py", re.sub(r"said\((\d+)\)", r"\1", text)), report)
+    assert tree is not None
+    numbers = [table(each.signature) for site in find_sites(tree, report) for each in site.conversions]
+    got = {seen(spec) for spec in run(made, monkeypatch)}
+    assert got <= {meant(each) for each in numbers if each is not None}
+    after, found[:] = list(found), []
+    run(text, monkeypatch)
+    assert after == found

@@ -54,13 +54,18 @@ class DimValue:
 
 @dataclass(eq=False, slots=True)
 class HintValue:
-    """``Dim.AUTO``, ``Dim.DYNAMIC(max=8)``, ``Dim.STATIC``; ``is_factory`` until it is called with bounds."""
+    """``Dim.AUTO``, ``Dim.DYNAMIC(max=8)``, ``Dim.STATIC``; ``is_factory`` until it is called with bounds.
+
+    Attributes:
+        open: As `DimValue.open`.
+    """
 
     kind: Hint
     node: cst.CSTNode
     low: int | None = None
     high: int | None = None
     is_factory: bool = True
+    open: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -86,7 +86,7 @@ def to_tree(value: Value, spans: Spans, label: Function[[str, Span], Tree] | Non
         case DimValue():
             return _dim(value, spans)
         case HintValue(kind=kind, low=low, high=high):
-            return Hinted(kind, low, high, None, spans(at))
+            return Hinted(kind, low, high, None, spans(at), _open(at, value.open, spans))
         case Dict(entries=entries):
             return Entries(
                 tuple([(_key(key, made), to_tree(item, spans, label)) for key, (made, item) in entries.items()]),
@@ -110,11 +110,15 @@ def to_tree(value: Value, spans: Spans, label: Function[[str, Span], Tree] | Non
 
 
 def _dim(value: DimValue, spans: Spans) -> Named | Derived:
-    written = tuple([f"{bound}={_bound(value.root, bound, spans)}" for bound in value.open])
+    written = _open(value.root, value.open, spans)
     root = Named(value.name, value.low, value.high, None, spans(value.root), written)
     if (value.factor, value.offset) == (1, 0):
         return root
     return Derived(root, value.factor, value.offset, spans(value.node))
+
+
+def _open(call: cst.CSTNode, bounds: tuple[str, ...], spans: Spans) -> tuple[str, ...]:
+    return tuple([f"{bound}={_bound(call, bound, spans)}" for bound in bounds])
 
 
 def _bound(root: cst.CSTNode, name: str, spans: Spans) -> str:

@@ -12,8 +12,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from .....diagnostics import Report, Severity
-from ...convert import convert, named_in
-from ...model import LegacySpec
+from ...convert import convert
+from ...model import Derived, Entries, Hinted, Items, LegacySpec, Named, Tree
 from ...verdict import Conversion
 from ..sites import Site
 from ..values import Constant, Dict, Fork, Sequence, Value
@@ -22,7 +22,7 @@ from .refused import Reason
 if TYPE_CHECKING:
     import libcst as cst
 
-    from ....stubs.tree import Tree
+    from ....stubs.tree import Tree as File
     from ..observe import Frame
 
 
@@ -55,7 +55,7 @@ class Use:
     decorator: cst.BaseExpression | None = None
 
 
-def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool = True, is_bare: bool = False) -> Site:
+def site_of(uses: list[Use], tree: File, report: Report, *, is_rewritten: bool = True, is_bare: bool = False) -> Site:
     """Returns the site of a call that was reached ``uses`` times, converted or kept.
 
     Args:
@@ -102,10 +102,10 @@ def site_of(uses: list[Use], tree: Tree, report: Report, *, is_rewritten: bool =
 
 def _is_callers(use: Use) -> bool:
     """Returns whether a spec, or a bound in it, was not known."""
-    return any(reason.code == "legacy-flow" for reason in use.reasons) or any(map(_open_bounds, use.specs))
+    return any(reason.code == "legacy-flow" for reason in use.reasons) or any(_is_open(spec.tree) for spec in use.specs)
 
 
-def _keep_open(site: Site, tree: Tree, report: Report) -> None:
+def _keep_open(site: Site, tree: File, report: Report) -> None:
     """Keeps a site of which no `.shapes` file can say the bounds."""
     bounds = " and ".join(f"`{bound}`" for bound in site.open.values())
     reason = Reason("legacy-flow", f"{bounds} is no number that reading tells", site.call, "kept as it is")
@@ -114,12 +114,20 @@ def _keep_open(site: Site, tree: Tree, report: Report) -> None:
     site.conversions = []
 
 
-def _open_bounds(spec: LegacySpec) -> dict[str, str]:
-    """Returns the dims of a spec with bounds that are not known, and these as they are written."""
-    return {named.name: ", ".join(named.open) for named in named_in(spec.tree) if named.open}
+def _is_open(tree: Tree | None) -> bool:
+    """Returns whether a bound in a spec is not known."""
+    match tree:
+        case Named(open=open_) | Hinted(open=open_) | Derived(root=Named(open=open_)):
+            return bool(open_)
+        case Entries(items=entries):
+            return any(_is_open(item) for _, item in entries)
+        case Items(items=items):
+            return any(map(_is_open, items))
+        case _:
+            return False
 
 
-def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
+def _convert(site: Site, uses: list[Use], tree: File, report: Report) -> None:
     """Converts what each use says; the site is kept if one cannot be, or if two ask for different texts."""
     seen: list[tuple[Value | None, LegacySpec, Conversion]] = []
     for use in uses:
@@ -165,7 +173,7 @@ def _convert(site: Site, uses: list[Use], tree: Tree, report: Report) -> None:
     site.worlds = [world for world, _, _ in seen if world is not None]
     site.conversions = [conversion for _, _, conversion in seen]
     site.spec = seen[0][1]
-    site.open = {name: bounds for _, spec, _ in seen for name, bounds in _open_bounds(spec).items()}
+    site.open = {name: bounds for conversion in site.conversions for name, bounds in conversion.open.items()}
 
 
 def _nodes(value: Value | None) -> list[int]:

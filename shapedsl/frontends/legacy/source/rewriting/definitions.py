@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .....ir import Predicate
+from .....ir import Predicate, quote
 from .....ir.walk import free_vars, scalar_sizes, tensor_dims
-from ..values import Collection, Dict, DimValue, Made, Sequence, Value
+from ..values import Collection, Dict, DimValue, HintValue, Made, Sequence, Value
 from .draft import Draft, ImpossibleError, Stretch
 from .texts import Texts
 from .variables import Needed, Table
@@ -107,6 +107,32 @@ class Dims:
             return False
         return self._become(value.root, needed)
 
+    def hinted(self, value: HintValue, name: str) -> None:
+        """Edits a call that makes a hint into one that makes a variable, with the bounds as they are written.
+
+        Raises:
+            ImpossibleError: Another place needs another variable of it, or its bounds are not written there.
+        """
+        import libcst as cst
+
+        plan = self._draft.file.plan
+        needed = self.table.variables[name]
+        call = value.node
+        args = call.args if isinstance(call, cst.Call) else ()
+        said = {"min": needed.low, "max": needed.high}
+        parts = [quote(name)]
+        for arg in args:
+            bound = arg.keyword.value if arg.keyword is not None else ""
+            if bound in value.open:
+                parts.append(f"{bound}={plan.tree.source.text[slice(*plan.outer(arg.value))]}")
+            elif bound in said and said[bound] is not None:
+                parts.append(f"{bound}={said[bound]}")
+        written = {arg.keyword.value for arg in args if arg.keyword is not None}
+        if len(written) != len(args) or not written >= set(value.open) or self._times[name] != 1:
+            raise ImpossibleError(f"a bound of `{name}` is not known, and it cannot be edited where it stands")
+        text = f"{plan.need(needed.class_name)}({', '.join(parts)})"
+        self._draft.edit(call, [(*plan.outer(call), text)], needed.class_name)
+
     def name(self, name: str, node: cst.CSTNode) -> str:
         """Returns an expression that gives a variable where ``node`` stands.
 
@@ -129,6 +155,8 @@ class Dims:
         opened = next((each for each in self._roots.get(needed.root or "", {}).values() if each.open), None)
         if opened is not None:
             return self._at_its_place(opened, needed, node)
+        if name in self.table.open:
+            raise ImpossibleError(f"a bound of `{name}` is not known, and it cannot be edited where it stands")
         if self._times[name] == 1:
             return text
         statement = self._above or self._places.statement(self.call)

@@ -38,9 +38,10 @@ from .....ir import (
     Static,
     TensorType,
     Type,
+    Var,
     quote,
 )
-from ..values import Constant, Dict, DimValue, Sequence, Value
+from ..values import Constant, Dict, DimValue, HintValue, Sequence, Value
 from .definitions import Dims
 from .displays import Brackets, Part, brackets, parts
 from .draft import Draft, ImpossibleError, Stretch
@@ -304,6 +305,8 @@ class Edits:
             return
         if len(set(numbers)) != len(numbers):
             raise ImpossibleError("two keys are one axis")
+        if sum(map(self._evaluates, items)) > 1:
+            raise ImpossibleError("bounds that are not known would be evaluated in another order")
         texts = ["None"] * len(dims)
         remarks = [""] * len(dims)
         for part, axis in zip(items, numbers, strict=True):
@@ -312,6 +315,16 @@ class Edits:
             remarks[axis] = remark(self.draft.file.plan, part.expression)
         text = f"{opening}{in_lines(self.draft.file.plan, items[0], texts, remarks)}{closing}"
         self.draft.edit(value.node, [(*around.span, text)])
+
+    def _evaluates(self, part: Part) -> bool:
+        """Returns whether a part makes a dim with bounds that only the program knows."""
+        match part.value:
+            case DimValue(open=open_, root=made) | HintValue(open=open_, node=made) if open_:
+                start, end = self.draft.file.plan.tree.extent(part.expression)
+                at = self.draft.file.plan.tree.extent(made)
+                return start <= at[0] and at[1] <= end
+            case _:
+                return False
 
     def _padded(self, items: list[Part], axes: list[int], rank: int, stretches: list[Stretch]) -> list[Stretch]:
         """Returns the edits of a dict of axes in order: keys go, and None stands for an axis that is not there."""
@@ -339,6 +352,9 @@ class Edits:
                 keeps = not isinstance(dim, Static)
             case DimValue() as value:
                 keeps = self.dims.keeps(value)
+            case HintValue() as value if value.open and isinstance(dim, Var) and self._target(part) is value.node:
+                self.dims.hinted(value, dim.name)
+                return
             case _:
                 keeps = False
         if not keeps:

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from .....diagnostics import Report, Source
-from .....ir import Signature
 from ....stubs.tree import Tree, is_python
+from ...verdict import Conversion
 from ..sites import Site
 from ..values import Collection, Constant, Dict, Fork, Sequence, Value
 from .annotations import annotate
@@ -43,6 +44,10 @@ from .variables import Table, table
 if TYPE_CHECKING:
     import libcst as cst
 
+_OPEN: Final = (
+    "give each `Dim` a name, once, and use that alone",
+    "write each hint where it stands, with its bounds by keyword",
+)
 _MOST: Final = 30  # attempts; each leaves at least one more node as it is
 
 
@@ -113,7 +118,7 @@ def _write(file: File, site: Site, style: Literal["torch", "shapedsl"], report: 
         if is_ours:
             file.plan.obsolete += _built(site.value)
         else:
-            tables = [_table(conversion.signature) for conversion in site.conversions]
+            tables = [_table(conversion) for conversion in site.conversions]
             _check_open(site, tables)
             why = _edited(file, site, tables)
             if why and not _wrapped(file, site, tables):
@@ -137,11 +142,11 @@ def _check_open(site: Site, tables: Several[Table]) -> None:
             raise UnsayableError(f"`{name}` is no size of an input, and its bound `{bounds}` is not known", helps=helps)
 
 
-def _table(signature: Signature) -> Table:
-    found = table(signature)
+def _table(conversion: Conversion) -> Table:
+    found = table(conversion.signature)
     if found is None:
         raise UnsayableError("torch has no spec for one of its sizes")
-    return found
+    return replace(found, open=conversion.open)
 
 
 def _edited(file: File, site: Site, tables: Several[Table]) -> str:
@@ -238,8 +243,7 @@ def _anew(file: File, site: Site, tables: Several[Table], why: str) -> None:
         try:
             texts[_spec(file, site, dims)] = None
         except ImpossibleError as error:
-            helps = ("give each of its dims a name, once, and use that alone",) if site.open else ()
-            raise UnsayableError(str(error), helps=helps) from None
+            raise UnsayableError(str(error), helps=_OPEN if site.open else ()) from None
     if len(texts) != 1:
         raise UnsayableError("the spec depends on a branch, and what it is built of is used elsewhere too")
     (text,) = texts

@@ -68,12 +68,14 @@ class Table:
         variables: By name.
         assumptions: Over ``variables``.
         phantoms: The roots that are no variables any longer, each with the names of those that took their place.
+        open: As `Conversion.open`.
     """
 
     params: tuple[Param, ...]
     variables: Mapping[str, Needed]
     assumptions: tuple[Predicate, ...] = ()
     phantoms: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    open: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def table(signature: Signature) -> Table | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from ...model import Hint
 from ..values import Constant, DimValue, Fork, HintValue, Imported, Made, Member, Sequence, Unknown
 
 if TYPE_CHECKING:
@@ -39,11 +40,17 @@ def _dim(node: cst.Call, name: Value, named: dict[str, Value]) -> Value:
         return Unknown("the name of this dim may be one of several", node)
     if not isinstance(name.value, str) or not name.value.isidentifier():
         return Unknown("the name of a dim must be an identifier", node, "legacy-names", "give it a Python identifier")
-    open_ = tuple(bound for bound in ("min", "max") if bound in named and _is_open(named[bound]))
-    bounds = _bounds(node, [], {bound: value for bound, value in named.items() if bound not in open_})
+    open_, closed = _parted(named)
+    bounds = _bounds(node, [], closed)
     if isinstance(bounds, Unknown):
         return bounds
     return DimValue(name.value, *bounds, node, node, open=open_)
+
+
+def _parted(named: dict[str, Value]) -> tuple[tuple[str, ...], dict[str, Value]]:
+    """Returns which bounds are not known, and the others."""
+    open_ = tuple(bound for bound in ("min", "max") if bound in named and _is_open(named[bound]))
+    return open_, {bound: value for bound, value in named.items() if bound not in open_}
 
 
 def _is_open(bound: Value) -> bool:
@@ -59,10 +66,12 @@ def call_hint(node: cst.Call, hint: HintValue, given: list[Value], named: dict[s
     """Returns what ``Dim.AUTO(min=…, max=…)`` makes."""
     if not hint.is_factory or len(given) > 2 or named.keys() - {"min", "max"}:
         return Unknown("torch takes no such arguments of a hint", node, cure="a hint takes `min=` and `max=`")
-    bounds = _bounds(node, given, named)
+    # The range of a static size is dropped, and with it would go what evaluates it.
+    open_, closed = _parted(named) if hint.kind is not Hint.STATIC else ((), named)
+    bounds = _bounds(node, given, closed)
     if isinstance(bounds, Unknown):
         return bounds
-    return HintValue(hint.kind, node, *bounds, is_factory=False)
+    return HintValue(hint.kind, node, *bounds, is_factory=False, open=open_)
 
 
 def _bounds(node: cst.Call, given: list[Value], named: dict[str, Value]) -> tuple[int | None, int | None] | Unknown:
