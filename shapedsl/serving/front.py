@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, cast
 
+from ..diagnostics import ShapeError
 from ..ir import Mode, Signature, VariableKind
 from ..runtime.parameters import Parameter
 from ..targets.entry.compile import Passes, fronted, refuse_early
@@ -60,7 +61,13 @@ class Recipe:
             made.append(dispatcher)
             front = dispatcher.front()
             for each in lowered_early(replace(self.signature, params=tuple(dispatcher.selector.listed))):
-                refuse_early(each, self.passes.lower)
+                try:
+                    refuse_early(each, self.passes.lower)
+                except ShapeError as error:
+                    if (
+                        error.code != "contradiction"
+                    ):  # no sizes reach it, which is said where alternatives are compared
+                        raise
             return front
 
         front = fronted(target, self.signature, make)

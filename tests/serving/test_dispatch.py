@@ -311,3 +311,14 @@ def test_inside_of_another_trace_the_original_runs() -> None:
     assert torch.equal(program.module()(x, w), x @ w + 1)
     assert (len(outer), len(backend)) == (1, 0)
     assert str(served.stats()).startswith("product: no calls yet\n")
+
+
+def test_a_case_that_no_size_reaches_is_a_warning_with_ints_too() -> None:
+    text = (
+        "def f(x: Tensor[B], n: Scalar[N]):\n    int N in [-3, 3]\n    case a: B > 4\n    case b: B > 5\n    otherwise"
+    )
+    with pytest.warns(sd.ShapeWarning, match=r"unreachable-case.*no sizes reach case `b`"):
+        served = dispatch(lambda x, n: x + n, text, backend="eager")
+    assert served(torch.zeros(6), -3).tolist() == [-3.0] * 6
+    assert served(torch.zeros(2), 2).tolist() == [2.0, 2.0]
+    assert counts(served) == {"case a": 1, "case b": 0, "otherwise": 1}
