@@ -191,12 +191,11 @@ def _size(value: Any) -> int | tuple[int, ...] | None:
 
 
 def _call(like: object) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    if isinstance(like, (tuple, list)):
-        args, kwargs = parts if len(parts := cast("Sequence[Any]", like)) == 2 else (None, None)
-        if isinstance(args, (tuple, list)) and isinstance(kwargs, Mapping):
-            return cast("Sequence[Any]", args), cast("Mapping[str, Any]", kwargs)
-    found: object = like
-    raise TypeError(f"like= is a call, (args, kwargs), not {type(found).__name__}")
+    kind = type(like).__name__
+    parts = tuple(cast("Sequence[object]", like)) if isinstance(like, (tuple, list)) else ()
+    if len(parts) == 2 and isinstance(parts[0], (tuple, list)) and isinstance(parts[1], Mapping):
+        return cast("tuple[Sequence[Any], Mapping[str, Any]]", parts)
+    raise TypeError(f"like= is a call, (args, kwargs), not {kind}")
 
 
 def require_objects(objects: object) -> None:
