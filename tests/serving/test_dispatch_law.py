@@ -15,7 +15,7 @@ import torch
 
 import shapedsl as sd
 from shapedsl.api.entries import lower_expanded
-from shapedsl.ir import Const
+from shapedsl.ir import Const, Var
 from shapedsl.ir.expanded import Expanded, Lowered
 from shapedsl.ir.walk import evaluate, holds
 from shapedsl.serving.artifacts import ArtifactSpec
@@ -182,4 +182,4 @@ def test_random_alternatives(seed: int) -> None:
             assert variable.high is None or told[variable.name] <= variable.high, variable
         for leaf in lowered.leaves:
             shape = [n] if leaf.scalar else values["xnm".index(leaf.path.root)].shape
-            assert [dim.value if isinstance(dim, Const) else told[dim.name] for dim in leaf.dims] == list(shape)
+            assert [evaluate(dim, told) for dim in leaf.dims if isinstance(dim, (Const, Var))] == list(shape)
