@@ -29,7 +29,7 @@ from ..ir.taking import pads
 from ..runtime.choose import chain
 from ..runtime.code import Code
 from ..runtime.guard import Guard, guard
-from ..runtime.parameters import passed
+from ..runtime.parameters import OMITTED, REQUIRED, Parameter, passed
 from ..targets.entry.artifacts import presence
 from .cases import statics_of
 from .joint import Joint, chooser, pins
@@ -96,7 +96,7 @@ class Structure:
         self._joints: dict[int, Joint] = {}
         self._padded: dict[tuple[int, frozenset[int]], PaddedCalls] = {}
         self._which: Callable[..., tuple[Any, ...] | None] | None = None
-        self.eager = self._passing(dispatcher.target)
+        self.eager = self._eagerly(dispatcher.target)
         self.passes_all = all(p.kind in _POSITIONAL and self.present.get(p.name, True) for p in self.parameters)
 
     def _ints(self) -> Iterator[str]:
@@ -114,6 +114,30 @@ class Structure:
         code = Code(self.spelled.values())
         line = f"return {code.use(function, 'function')}({passed(self.parameters, self.present)})"
         return code.function(f"{code.prefix}f({', '.join(self.spelled.values())})", [line], "passing")
+
+    def _eagerly(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns what `_passing` does, but what was left out stays so, and what has a default goes by keyword.
+
+        Decorators look at how a function is called: those of transformers add a keyword that they do not find.
+        """
+        rest = [param for param in self.parameters if self._may_be_left_out(param)]
+        if not rest or any(param.kind is ParamKind.VAR_POSITIONAL for param in self.parameters):
+            return self._passing(function)
+        code = Code(self.spelled.values())
+        kwargs = code.local()
+        lines = [f"{kwargs} = {{}}"]
+        for param in rest:
+            default = code.use(param.default, f"default_of_{param.spelled}")
+            lines.append(f"if {param.spelled} is not {default}: {kwargs}[{param.name!r}] = {param.spelled}")
+        given = passed(self.parameters, {**self.present, **{param.name: False for param in rest}})
+        lines.append(f"return {code.use(function, 'function')}({given}{', ' if given else ''}**{kwargs})")
+        return code.function(f"{code.prefix}f({', '.join(self.spelled.values())})", lines, "passing")
+
+    def _may_be_left_out(self, param: Parameter) -> bool:
+        """Returns whether it can be left out of a call by keyword, and may have been."""
+        by_keyword = param.kind in (ParamKind.POSITIONAL_OR_KEYWORD, ParamKind.KEYWORD_ONLY)
+        known = param.default is not REQUIRED and param.default is not OMITTED
+        return by_keyword and known and self.present.get(param.name, True)
 
     # ------------------------------------------------------------------------------- the choice
 
@@ -262,7 +286,6 @@ class _Writer:
         self.sizes = checked.sizes
         self.excluded = excluded
         self.last = f"({''.join(f'{checked.sizes[name]}, ' for name in structure.names)})"
-        self.arguments = passed(structure.parameters, structure.present)
         self.error = code.use(Exception, "Exception")
 
     def body(self, position: int, chosen: str | None) -> list[str]:
@@ -274,7 +297,7 @@ class _Writer:
             cell = structure.eager_cells.setdefault(position, new_cell(structure.dispatcher.target))
             return [
                 *self._count(code.use(cell, f"cell_{position}")),
-                f"return {code.use(structure.dispatcher.target, 'target')}({self.arguments})",
+                f"return {code.use(structure.eager, 'eager')}{values}",
             ]
         if chosen is not None:
             padded = structure.padded(position, self.excluded).run

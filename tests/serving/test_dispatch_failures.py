@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -234,3 +235,24 @@ def test_async_functions_are_refused() -> None:
 
     with pytest.raises(TypeError, match="async"):
         dispatch(later, CASES)
+
+
+def test_what_runs_eagerly_is_called_as_the_caller_called_it() -> None:
+    """Decorators that add a keyword which they do not find (those of transformers do) see the call that was made."""
+    seen: list[tuple[int, tuple[str, ...]]] = []
+
+    def plain(x: torch.Tensor, scale: float = 2.0, flag: bool | None = None, *, shift: int = 0) -> torch.Tensor:
+        return x * scale + shift
+
+    @functools.wraps(plain)
+    def fn(*args: Any, **kwargs: Any) -> torch.Tensor:
+        seen.append((len(args), tuple(sorted(kwargs))))
+        kwargs.setdefault("flag", True)
+        return plain(*args, **kwargs)
+
+    served = sd.dispatch(fn, "def plain(x: Tensor[B]):\n    case one: B == 1\n    otherwise eager", backend="eager")
+    x = torch.ones(3)
+    assert served(x).tolist() == [2.0, 2.0, 2.0]
+    assert served(x, 3.0).tolist() == [3.0, 3.0, 3.0]
+    assert served(x, shift=1).tolist() == [3.0, 3.0, 3.0]
+    assert seen == [(1, ()), (1, ("scale",)), (1, ("shift",))]
