@@ -286,6 +286,7 @@ class _Writer:
         self.sizes = checked.sizes
         self.excluded = excluded
         self.last = f"({''.join(f'{checked.sizes[name]}, ' for name in structure.names)})"
+        self.arguments = passed(structure.parameters, structure.present)
         self.error = code.use(Exception, "Exception")
 
     def body(self, position: int, chosen: str | None) -> list[str]:
