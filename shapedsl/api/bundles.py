@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from ..ir.expanded import Lowered
     from ..runtime.parameters import Parameter
-    from ..serving.bundle_manifest import Manifest
-    from ..serving.bundles import Package
-    from ..serving.dispatch import Dispatcher
-    from ..serving.exported import Entry
-    from ..serving.exported_cases import ExportedCases
-    from ..serving.exporting import Export
+    from ..serving.dispatch.dispatcher import Dispatcher
+    from ..serving.exported.bundle_manifest import Manifest
+    from ..serving.exported.bundles import Package
+    from ..serving.exported.exported_cases import ExportedCases
+    from ..serving.exported.exporting import Export
+    from ..serving.exported.programs import Entry
     from ..targets.entry.programs import Call
     from .sources import SpecLike
 
@@ -73,9 +73,9 @@ def export_cases(
             example (``missing-input``), or a program cannot be made or does not keep the spec; see `export`.
     """
     torch_for("exporting")
-    from ..serving.exported import ExportedDispatcher, positional_names
-    from ..serving.exported_cases import ExportedCases
-    from ..serving.exporting import exports
+    from ..serving.exported.exported_cases import ExportedCases
+    from ..serving.exported.exporting import exports
+    from ..serving.exported.programs import ExportedDispatcher, positional_names
     from ..targets.entry.serving import kept
 
     example = _example(args, kwargs)
@@ -138,8 +138,8 @@ def save_artifacts(
         OSError: The file cannot be written; what was there before still is.
     """
     torch_for("saving artifacts")
-    from ..serving.bundles import require_programs, save
-    from ..serving.exporting import sampled
+    from ..serving.exported.bundles import require_programs, save
+    from ..serving.exported.exporting import sampled
     from ..targets.entry.packages import packaged_inputs
 
     if not isinstance(cast("object", cases), _cases_type()):
@@ -195,10 +195,10 @@ def load_artifacts(
         OSError: There is no such file, or it cannot be read.
     """
     torch_for("loading artifacts")
-    from ..serving.bundle_files import damaged
-    from ..serving.bundles import load
-    from ..serving.exported import ExportedDispatcher
-    from ..serving.exported_cases import ExportedCases
+    from ..serving.exported.bundle_files import damaged
+    from ..serving.exported.bundles import load
+    from ..serving.exported.exported_cases import ExportedCases
+    from ..serving.exported.programs import ExportedDispatcher
 
     loaded = load(path, module)
     manifest = loaded.manifest
@@ -226,7 +226,7 @@ def load_artifacts(
 
 
 def _cases_type() -> type[Any]:
-    from ..serving.exported_cases import ExportedCases
+    from ..serving.exported.exported_cases import ExportedCases
 
     return ExportedCases
 
@@ -251,9 +251,9 @@ def _package(
     Raises:
         ShapeError: See `save_artifacts`.
     """
-    from ..serving.bundles import Package
-    from ..serving.exported import positional_names
-    from ..serving.verifying import verified, wrong_artifact
+    from ..serving.exported.bundles import Package
+    from ..serving.exported.programs import positional_names
+    from ..serving.exported.verifying import verified, wrong_artifact
     from ..targets.entry.packages import compile_package, load_package
 
     data = compile_package(entry.program, entry.label, configs)
@@ -291,8 +291,8 @@ def _asking(module: Any, spec: Spec, unpad: Unpad | None) -> Dispatcher:
 
 
 def _dispatcher(module: Any, parameters: Sequence[Parameter], spec: Spec, unpad: Unpad | None) -> Dispatcher:
-    from ..serving.dispatch import Dispatcher
-    from ..serving.exporting import Nothing
+    from ..serving.dispatch.dispatcher import Dispatcher
+    from ..serving.exported.exporting import Nothing
 
     return Dispatcher(module, parameters, spec.signature, Nothing(), name=spec.name, solve=pipeline.solve, unpad=unpad)
 
@@ -337,7 +337,7 @@ def _of_artifact(error: ShapeError, each: Export) -> ShapeError:
 
 
 def _entry(each: Export, program: ExportedProgram, names: Sequence[str]) -> Entry:
-    from ..serving.exported import Entry
+    from ..serving.exported.programs import Entry
     from ..targets.entry.program_inputs import inputs_of
     from ..targets.entry.programs import program_runner
 

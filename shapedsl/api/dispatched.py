@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
-    from ..serving.check_padding import PaddingReport
-    from ..serving.stats import Stats
-    from ..serving.warming import Progress, Warming
+    from ..serving.buckets.check_padding import PaddingReport
+    from ..serving.dispatch.stats import Stats
+    from ..serving.dispatch.warming import Progress, Warming
     from .spec import Spec
 
 P = ParamSpec("P")
@@ -35,7 +35,7 @@ class Offered(Protocol):
         progress: Progress | bool | None = None,
         seed: int = 0,
     ) -> Warming:
-        """Makes every artifact that inputs can be drawn for, and returns what was done; see `serving.warming.warm`."""
+        """Makes every artifact that inputs can be drawn for, and returns what was done; see `serving.dispatch.warming.warm`."""
         ...
 
     def stats(self) -> Stats:

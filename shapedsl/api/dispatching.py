@@ -96,7 +96,7 @@ def dispatch(
 
         return decorate
     torch_for("dispatching")
-    from ..serving.front import Recipe, dispatch_callable
+    from ..serving.dispatch.front import Recipe, dispatch_callable
     from ..targets.entry.compile import Passes, require_options
     from ..targets.padding import parse_path
 

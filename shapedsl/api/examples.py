@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .. import pipeline
 from ..diagnostics import Report
 from ..ir import Signature
-from ..serving.examples import Drawn, Given, cap_of, draw, draw_by
+from ..serving.examples.draw import Drawn, Given, cap_of, draw, draw_by
 from ..targets.inputs import MOST, elements, make, refuse
 from ..targets.tensors import torch_for
 from .asking import within

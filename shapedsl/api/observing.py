@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..diagnostics import Report
 from ..ir.write import write_signature
-from ..serving.histogram import LIMIT
-from ..serving.profile import Profile
-from ..serving.recorder import Recorder, parameters_of
+from ..serving.profiles.histogram import LIMIT
+from ..serving.profiles.profile import Profile
+from ..serving.profiles.recorder import Recorder, parameters_of
 from ..targets.tensors import torch_for
 from .callables import is_module
 from .numbers_given import count

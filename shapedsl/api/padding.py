@@ -21,8 +21,8 @@ from .spec import Spec, warn
 if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
-    from ..serving.check_padding import PaddingReport
-    from ..serving.dispatch import Dispatcher
+    from ..serving.buckets.check_padding import PaddingReport
+    from ..serving.dispatch.dispatcher import Dispatcher
     from .sources import SpecLike
 
 Call = tuple[Sequence[Any], Mapping[str, Any]]
@@ -130,7 +130,7 @@ def examined(
 ) -> PaddingReport:
     """Returns what padding does, be it wrong; see `check_padding`. What passed is remembered."""
     tensors = torch_for("a padding check")
-    from ..serving.check_padding import EXAMPLES, PaddingCheck, Target
+    from ..serving.buckets.check_padding import EXAMPLES, PaddingCheck, Target
     from ..targets.entry.parameters import parameters_of
     from ..targets.trials import Bench
 

@@ -15,7 +15,7 @@ from .sources import as_spec, choose
 from .spec import SpecFile
 
 if TYPE_CHECKING:
-    from ..serving.check_padding import PaddingReport
+    from ..serving.buckets.check_padding import PaddingReport
     from .padding import Call
 
 

@@ -12,8 +12,8 @@ from ..normalize.sampling import points
 from ..serving.pictures.coverage import CoverageMap, Taker, axes_of, coverage_map, deciding, reach
 from ..serving.pictures.histogram import Histogram, histogram
 from ..serving.pictures.text import coverage_text, histogram_text
-from ..serving.profile import Profile
-from ..serving.traffic import Traffic, observed_sizes
+from ..serving.profiles.profile import Profile
+from ..serving.profiles.traffic import Traffic, observed_sizes
 from .spec import Spec
 from .suggesting import suggest_profile
 

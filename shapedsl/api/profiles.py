@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from .. import pipeline
 from ..diagnostics import ShapeError
-from ..serving.calls import Node
-from ..serving.histogram import by_size
-from ..serving.profile import Profile, Structure, structure_places
-from ..serving.profile_files import load_profiles, merge_profiles, parse_profiles
-from ..serving.profile_json import write_profiles
-from ..serving.suggestion_lines import number
-from ..serving.traffic import observed_sizes
+from ..serving.profiles.calls import Node
+from ..serving.profiles.histogram import by_size
+from ..serving.profiles.profile import Profile, Structure, structure_places
+from ..serving.profiles.profile_files import load_profiles, merge_profiles, parse_profiles
+from ..serving.profiles.profile_json import write_profiles
+from ..serving.profiles.traffic import observed_sizes
+from ..serving.suggesting.suggestion_lines import number
 from .sources import loads
 from .suggesting import uncounted
 

@@ -16,16 +16,16 @@ from ..ir import Signature, Var
 from ..ir.write import write_signature
 from ..ir.write_clauses import write_alternatives
 from ..ir.write_types import write_params, write_type
-from ..serving.calls import tensors
-from ..serving.inference.infer import Inferred, infer
-from ..serving.inference.naming import is_sayable
-from ..serving.inference.returns import return_type
-from ..serving.keeping import Kept, split
-from ..serving.profile import Profile
-from ..serving.profile_files import load_profiles
-from ..serving.suggest import COMPILE_SECONDS, WORTH, Options, Plan, paddable, plan
-from ..serving.suggestion_lines import Line, alternatives, comments, declaration, hints, indented, number
-from ..serving.traffic import Traffic, observed_sizes
+from ..serving.profiles.calls import tensors
+from ..serving.profiles.profile import Profile
+from ..serving.profiles.profile_files import load_profiles
+from ..serving.profiles.traffic import Traffic, observed_sizes
+from ..serving.suggesting.inference.infer import Inferred, infer
+from ..serving.suggesting.inference.naming import is_sayable
+from ..serving.suggesting.inference.returns import return_type
+from ..serving.suggesting.keeping import Kept, split
+from ..serving.suggesting.suggest import COMPILE_SECONDS, WORTH, Options, Plan, paddable, plan
+from ..serving.suggesting.suggestion_lines import Line, alternatives, comments, declaration, hints, indented, number
 from .numbers_given import count
 from .numbers_given import number as number_given
 from .sources import given_spec, loads

@@ -17,9 +17,9 @@ from ..ir.expanded import Expanded
 from ..ir.taking import asked_by, pads
 from ..ir.variadic import expand_alternative
 from ..ir.walk import holds
-from ..serving.cases import label, numbered
-from ..serving.joint import chooser
-from ..serving.paths import number_of, path
+from ..serving.buckets.joint import chooser
+from ..serving.dispatch.cases import label, numbered
+from ..serving.dispatch.paths import number_of, path
 
 
 def taken(signature: Signature, sizes: Mapping[str, int], lengths: Mapping[str, int]) -> str:

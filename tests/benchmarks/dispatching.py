@@ -14,8 +14,8 @@ import torch
 import shapedsl as sd
 from shapedsl import pipeline
 from shapedsl.ir.expanded import Expanded
-from shapedsl.serving.artifacts import ArtifactSpec
-from shapedsl.serving.dispatch import Dispatcher
+from shapedsl.serving.dispatch.artifacts import ArtifactSpec
+from shapedsl.serving.dispatch.dispatcher import Dispatcher
 from shapedsl.targets.entry.parameters import parameters_of
 
 from .measure import Row, compare, repeat

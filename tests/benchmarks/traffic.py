@@ -23,7 +23,7 @@ from torch import nn
 from torch.nn import functional
 
 import shapedsl as sd
-from shapedsl.serving.optimum import choices
+from shapedsl.serving.suggesting.optimum import choices
 
 REQUESTS = 1000
 LONGEST = 1024

@@ -13,7 +13,7 @@ from shapedsl.ir import Alternative
 from shapedsl.ir.expanded import Expanded
 from shapedsl.runtime.parameters import of_python
 from shapedsl.runtime.solve import at_structure
-from shapedsl.serving.joint import Joint, chooser
+from shapedsl.serving.buckets.joint import Joint, chooser
 from shapedsl.targets.padding import Padder
 from shapedsl.targets.tensors import torch_tensors
 

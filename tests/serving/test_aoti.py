@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="it runs on tensors, and torch is not instal
 import torch
 
 import shapedsl as sd
-from shapedsl.serving.verifying import verified, wrong_artifact
+from shapedsl.serving.exported.verifying import verified, wrong_artifact
 from shapedsl.targets.entry import packages
 from shapedsl.targets.entry.programs import Call
 
@@ -61,10 +61,10 @@ def test_a_package_serves_behind_the_check(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(sd.ShapeError, match="it was loaded from a file that holds packages only"):
         sd.save_artifacts(tmp_path / "again", loaded, aot=True)
 
-    monkeypatch.setattr("shapedsl.serving.bundles.machine", lambda: (manifest["machine"][0], "none"))
+    monkeypatch.setattr("shapedsl.serving.exported.bundles.machine", lambda: (manifest["machine"][0], "none"))
     with pytest.warns(sd.ShapeWarning, match="instructions, and this processor has none"):
         sd.load_artifacts(path)
-    monkeypatch.setattr("shapedsl.serving.bundles.machine", lambda: ("plan9 alpha", "none"))
+    monkeypatch.setattr("shapedsl.serving.exported.bundles.machine", lambda: ("plan9 alpha", "none"))
     with pytest.raises(sd.ShapeError, match=r"are for .*, and this is plan9 alpha") as refused:
         sd.load_artifacts(path)
     assert refused.value.code == "other-platform"

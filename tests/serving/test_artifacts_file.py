@@ -24,7 +24,7 @@ pytest.importorskip("torch", reason="it runs on tensors, and torch is not instal
 import torch
 
 import shapedsl as sd
-from shapedsl.serving.bundle_files import Bundle
+from shapedsl.serving.exported.bundle_files import Bundle
 
 ROOT = Path(__file__).parents[2]
 ONE = torch.ones(1)

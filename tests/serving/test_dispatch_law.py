@@ -18,8 +18,8 @@ from shapedsl.api.entries import lower_expanded
 from shapedsl.ir import Const, Var
 from shapedsl.ir.expanded import Expanded, Lowered
 from shapedsl.ir.walk import evaluate, holds
-from shapedsl.serving.artifacts import ArtifactSpec
-from shapedsl.serving.cases import case_spec
+from shapedsl.serving.dispatch.artifacts import ArtifactSpec
+from shapedsl.serving.dispatch.cases import case_spec
 
 from .test_dispatch import dispatch
 

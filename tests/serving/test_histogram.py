@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from shapedsl.serving.histogram import Histogram
+from shapedsl.serving.profiles.histogram import Histogram
 
 
 def test_few_rows_are_counted_as_they_are() -> None:

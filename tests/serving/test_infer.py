@@ -10,8 +10,8 @@ import pytest
 
 import shapedsl as sd
 from shapedsl.api.suggesting import suggest_profile
-from shapedsl.serving.calls import FakeTensor, Reader
-from shapedsl.serving.profile import Parameter, Profile
+from shapedsl.serving.profiles.calls import FakeTensor, Reader
+from shapedsl.serving.profiles.profile import Parameter, Profile
 
 
 def tensor(*shape: int, dtype: str = "float32") -> FakeTensor:

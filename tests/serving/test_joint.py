@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is no
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapedsl.serving.joint import Joint, chooser
+from shapedsl.serving.buckets.joint import Joint, chooser
 from tests.serving.padding_by_hand import at
 
 

@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="it runs on tensors, and torch is not instal
 import torch
 
 import shapedsl as sd
-from shapedsl.serving.profile import Profile, rows
+from shapedsl.serving.profiles.profile import Profile, rows
 
 
 def counted(profile: Profile) -> dict[tuple[int, ...], int]:

@@ -10,10 +10,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from shapedsl.serving import joint_optimum
-from shapedsl.serving.joint_optimum import joint_choices
-from shapedsl.serving.optimum import choices, cost_of
-from shapedsl.serving.traffic import Call, elements
+from shapedsl.serving.profiles.traffic import Call, elements
+from shapedsl.serving.suggesting import joint_optimum
+from shapedsl.serving.suggesting.joint_optimum import joint_choices
+from shapedsl.serving.suggesting.optimum import choices, cost_of
 
 
 def chat() -> list[int]:

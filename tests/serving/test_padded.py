@@ -8,7 +8,7 @@ import shapedsl as sd
 from shapedsl.ir import Signature
 from shapedsl.ir.walk import holds
 from shapedsl.ir.write import write_predicate
-from shapedsl.serving.padded import padded_spec
+from shapedsl.serving.buckets.padded import padded_spec
 
 
 def signature(text: str) -> Signature:

@@ -20,9 +20,9 @@ torch = pytest.importorskip("torch", reason="it runs on tensors, and torch is no
 
 import shapedsl as sd
 from shapedsl.diagnostics import Report
-from shapedsl.serving.profile import Parameter, Profile
-from shapedsl.serving.profile_files import load_profiles, merge_profiles, save_profile
-from shapedsl.serving.profile_json import MalformedProfileError, read_profiles, write_profiles
+from shapedsl.serving.profiles.profile import Parameter, Profile
+from shapedsl.serving.profiles.profile_files import load_profiles, merge_profiles, save_profile
+from shapedsl.serving.profiles.profile_json import MalformedProfileError, read_profiles, write_profiles
 
 ROOT = Path(__file__).parents[2]
 
@@ -178,8 +178,8 @@ SAVER = """
 import sys
 from pathlib import Path
 from shapedsl.diagnostics import Report
-from shapedsl.serving.profile import Parameter, Profile
-from shapedsl.serving.profile_files import save_profile
+from shapedsl.serving.profiles.profile import Parameter, Profile
+from shapedsl.serving.profiles.profile_files import save_profile
 for n in range(int(sys.argv[2])):
     made = Profile("f", (Parameter("n"),))
     for size in range(200):
@@ -224,8 +224,8 @@ FORKED = """
 import os, sys
 from pathlib import Path
 from shapedsl.diagnostics import Report
-from shapedsl.serving.profile import Profile
-from shapedsl.serving.recorder import Recorder
+from shapedsl.serving.profiles.profile import Profile
+from shapedsl.serving.profiles.recorder import Recorder
 recorder = Recorder(Profile("f"), None, lambda value: False)
 def call(n):
     recorder.returned(recorder.read((n,), {}), None)

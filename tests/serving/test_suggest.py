@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import shapedsl as sd
-from shapedsl.serving.profile import Parameter, Profile
-from shapedsl.serving.profile_json import write_profiles
+from shapedsl.serving.profiles.profile import Parameter, Profile
+from shapedsl.serving.profiles.profile_json import write_profiles
 from tests.cli.helpers import run
 
 from .test_optimum import chat

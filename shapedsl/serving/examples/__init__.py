@@ -1,0 +1,1 @@
+"""Inputs that satisfy a spec: structures and sizes of every variable."""

@@ -1,0 +1,1 @@
+"""Exported programs and packages behind the same choice, and the one file that holds them."""

@@ -1,0 +1,1 @@
+"""From a profile to a spec, and to the cases and buckets that waste least."""
