@@ -12,7 +12,8 @@ from .observing import observe
 from .padding import check_padding
 from .programs import from_exported
 from .sources import as_spec, from_json, from_torch, load, loads, spec_of
-from .spec import Spec, SpecFile
+from .spec import Spec
+from .spec_file import SpecFile
 from .stubs import from_stub
 from .suggesting import Profile, Suggestion, suggest
 

@@ -13,7 +13,8 @@ from ..normalize.compare import Change, Compared, Example, completed
 from ..normalize.compare.files import FilesCompared
 from ..normalize.compare.tell import tell, tell_undecided
 from .sources import as_spec, given_spec
-from .spec import Spec, SpecFile
+from .spec import Spec
+from .spec_file import SpecFile
 
 if TYPE_CHECKING:
     from .sources import SpecLike

@@ -17,7 +17,7 @@ from ..ir import Module, Signature
 from ..normalize.compare import completed
 from .attaching import MISSING, find
 from .sources import as_spec, choose, spec_of
-from .spec import SpecFile
+from .spec_file import SpecFile
 
 
 @dataclass(frozen=True, slots=True)

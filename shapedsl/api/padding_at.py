@@ -12,7 +12,7 @@ from .callables import is_module
 from .importing import object_at
 from .padding import examined
 from .sources import as_spec, choose
-from .spec import SpecFile
+from .spec_file import SpecFile
 
 if TYPE_CHECKING:
     from ..serving.buckets.check_padding import PaddingReport

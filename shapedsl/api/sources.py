@@ -17,7 +17,8 @@ from ..ir.json import from_json as read_json
 from ..ir.write import write_signature
 from .callables import carries_torch_spec, is_module, plain_function
 from .library import is_known
-from .spec import Spec, SpecFile, warn
+from .spec import Spec, warn
+from .spec_file import SpecFile
 
 if TYPE_CHECKING:
     from torch.fx.experimental.dynamic_spec import ShapesSpec

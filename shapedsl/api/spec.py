@@ -1,19 +1,22 @@
-"""`Spec` and `SpecFile`: what users hold. They are immutable; what they compute is kept."""
+"""`Spec`: what users hold. It is immutable; what it computes is kept.
+
+Longer than other modules since one class is in one place, and most of it says what its methods do.
+"""
 
 from __future__ import annotations
 
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError, ShapeWarning
-from ..ir import Module, Signature
+from ..ir import Signature
 from ..ir.json import to_json
-from ..ir.write import write_module, write_signature
+from ..ir.write import write_signature
 from ..targets.tensors import torch_for
 from .generated import bound_in_trace, code_text, generated, traced_as, unchecked_in_trace
 
@@ -390,47 +393,6 @@ class Spec:
 
     def __reduce__(self) -> tuple[type[Spec], tuple[Signature, tuple[Diagnostic, ...]]]:
         return Spec, (self._signature, self.diagnostics)
-
-
-class SpecFile(Mapping[str, Spec]):
-    """The specs of a ``.shapes`` file by name, in file order. Iterating yields names, as any mapping does.
-
-    Attributes:
-        diagnostics: Warnings found while it was read.
-    """
-
-    __slots__ = ("_specs", "diagnostics")
-
-    def __init__(self, module: Module, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
-        self._specs = {key: Spec(signature, diagnostics) for key, signature in module.by_key().items()}
-        self.diagnostics = diagnostics
-
-    def __getitem__(self, name: str) -> Spec:
-        try:
-            return self._specs[name]
-        except KeyError:
-            raise KeyError(f"no spec {name!r}; the file's specs are {', '.join(self._specs) or 'none'}") from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._specs)
-
-    def __len__(self) -> int:
-        return len(self._specs)
-
-    def __str__(self) -> str:
-        return write_module(self.module)
-
-    def __repr__(self) -> str:
-        return f"<SpecFile {', '.join(self._specs)}>"
-
-    @property
-    def module(self) -> Module:
-        """The resolved intermediate representation."""
-        return Module(tuple(spec.signature for spec in self._specs.values()))
-
-    def to_json(self) -> str:
-        """Returns the file as JSON; `from_json` reads it back."""
-        return to_json(self.module)
 
 
 def stack_level() -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 from .. import pipeline
 from ..diagnostics import Report
 from ..ir import Module, Signature
-from .spec import SpecFile, warn
+from .spec import warn
+from .spec_file import SpecFile
 
 
 def from_stub(path: str | os.PathLike[str]) -> SpecFile:
