@@ -14,7 +14,7 @@ import click
 
 from .. import assets
 from ..diagnostics import CODES, Diagnostic, Report, Severity, Source
-from ..diagnostics.files import MOST
+from ..diagnostics.files import MOST, replacing
 from ..diagnostics.render import FORMATS
 from ..diagnostics.render.style import wants_color
 
@@ -63,36 +63,13 @@ def read_input(report: Report) -> bytes | None:
 
 
 def write_file(path: Path, text: str | bytes) -> None:
-    """Replaces a file's contents at once, or makes the file: whoever looks sees the old text or the new one, never a part.
-
-    The text goes to a temporary file beside the target, which then takes its place, with its
-    permissions. A symbolic link stays a link: the file it points to is replaced.
+    """Replaces a file's contents at once, or makes the file; see `replacing`.
 
     Raises:
         OSError: It cannot be written; the file is as it was.
     """
-    import tempfile
-
-    target = Path(os.path.realpath(path))
-    if target.exists():
-        mode = target.stat().st_mode
-    else:
-        umask = os.umask(0)
-        os.umask(umask)
-        mode = 0o666 & ~umask
-    if target.exists() and not os.access(target, os.W_OK):  # replacing would ask only the folder
-        raise PermissionError(13, "Permission denied", str(path))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode & 0o7777)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
 
 
 def show(diagnostics: Iterable[Diagnostic], format_: str = "full", *, err: bool = False) -> None:

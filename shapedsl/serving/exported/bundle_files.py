@@ -13,22 +13,20 @@ the entry is named. A digest tells damage, not who wrote a file.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
-import stat
 import struct
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, NoReturn, cast
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
+from ...diagnostics.files import replacing
 
 MANIFEST: Final = "manifest.json"
 SPEC: Final = "spec.shapes"
@@ -56,7 +54,7 @@ def write_bundle(path: str | os.PathLike[str], manifest: dict[str, Any], files: 
     target = Path(os.path.realpath(path))
     listed = {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
     text = json.dumps({**manifest, "files": listed}, indent=1, allow_nan=False)
-    with _replacing(target) as file:
+    with replacing(target) as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name, data in ((MANIFEST, text.encode()), *files.items()):
                 archive.writestr(zipfile.ZipInfo(name), data)  # without a date: equal artifacts give equal files
@@ -65,30 +63,6 @@ def write_bundle(path: str | os.PathLike[str], manifest: dict[str, Any], files: 
         digest = _digest(file, size - _DIGITS)
         file.seek(size - _DIGITS)
         file.write(digest.encode())
-
-
-@contextlib.contextmanager
-def _replacing(target: Path) -> Generator[IO[bytes]]:
-    """Opens a file beside ``target``, and puts it in its place when the block ends well."""
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _digest(file: IO[bytes], size: int) -> str:

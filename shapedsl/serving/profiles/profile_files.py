@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Final
 
 from ...diagnostics import Report
-from ...diagnostics.files import read_bytes
+from ...diagnostics.files import read_bytes, replacing
 from .profile import Profile
 from .profile_json import MalformedProfileError, read_profiles, write_profiles
 
@@ -80,7 +79,8 @@ def save_profile(path: Path, profile: Profile, report: Report) -> None:
                 aside = _aside(target)
                 report.warning("damaged-profile", each.message, note=f"it is kept as `{aside}`; a new one was begun")
         merged = merge_profiles([*held, profile])
-        _replace(target, write_profiles(merged), lock)
+        with replacing(target) as file:
+            file.write(write_profiles(merged).encode())
 
 
 def merge_profiles(profiles: Iterable[Profile]) -> list[Profile]:
@@ -103,23 +103,6 @@ def _aside(target: Path) -> Path:
             os.replace(target, name)
             return name
         number += 1
-
-
-def _replace(target: Path, text: str, lock: Path) -> None:
-    """Writes a file at once, with the permissions of the one in whose place it comes."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        like = target if target.exists() else lock  # which was made as this user's files are
-        os.chmod(temporary, like.stat().st_mode & 0o7777)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 @contextlib.contextmanager
