@@ -341,5 +341,7 @@ def _functions(space: Mapping[str, Any]) -> Iterator[FunctionType]:
             yield value
         elif isinstance(value, type) and value.__module__ == "program" and not issubclass(value, tuple):
             for inner in vars(value).values():
-                if isinstance(inner, FunctionType) and inner.__name__ not in ("forward", "__init__"):
+                # what a decorator wrote, `__replace__` of a dataclass say, is not the program's
+                is_own = isinstance(inner, FunctionType) and inner.__code__.co_filename == "program.py"
+                if is_own and inner.__name__ not in ("forward", "__init__"):
                     yield inner
