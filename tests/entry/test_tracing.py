@@ -89,7 +89,8 @@ def test_twelve_threads_that_call_first_are_all_checked_and_share_an_artifact_a_
     compile_ = torch.compile
 
     def counted(*args: Any, **kwargs: Any) -> Any:
-        made.append(args)
+        if args[0].__name__ == "f":  # it is also asked whether it knows the options
+            made.append(args)
         return compile_(*args, **kwargs)
 
     monkeypatch.setattr(torch, "compile", counted)

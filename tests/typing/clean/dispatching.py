@@ -1,9 +1,7 @@
 """What is dispatched, as users call it."""
 
-import torch
-from typing_extensions import assert_type  # of `typing` since 3.11
-
 import shapedsl as sd
+import torch
 from shapedsl import Tensor
 from shapedsl.dims import B, D
 
@@ -22,18 +20,21 @@ class Net(torch.nn.Module):
         return x.sum(-1)
 
 
-assert_type(total(torch.zeros(3, 4), scale=2.0), torch.Tensor)
-assert_type(total.explain(torch.zeros(3, 4)), str)
+summed: torch.Tensor = total(torch.zeros(3, 4), scale=2.0)
+told: str = total.explain(torch.zeros(3, 4))
 total.warm(examples=[(torch.zeros(3, 4),)], background=True).wait()
-print(total.stats()["calls"], total.stats(), total.spec.name)
+print(summed, told, total.stats()["calls"], total.stats(), total.spec.name)
 
 
 def crop(x: torch.Tensor, sizes: dict[str, int]) -> torch.Tensor:
     return x[: sizes["B"]]
 
 
-served = sd.dispatch(Net(), "net.shapes:f", strict=True, unpad={"return[1]": crop})
-served.eval()
-served(torch.zeros(3, 4))
-print(served.explain(torch.zeros(3, 4)), served.stats(), served.state_dict(), served.check_padding(n=2))
-assert_type(sd.dispatch(crop, spec="net.shapes:crop")(torch.zeros(3), {"B": 2}), torch.Tensor)
+def serve(path: str) -> None:
+    """Is not called: there is no such file."""
+    served = sd.dispatch(Net(), path, strict=True, unpad={"return[1]": crop})
+    served.eval()
+    served(torch.zeros(3, 4))
+    print(served.explain(torch.zeros(3, 4)), served.stats(), served.state_dict(), served.check_padding(n=2))
+    cropped: torch.Tensor = sd.dispatch(crop, spec=path)(torch.zeros(3), {"B": 2})
+    print(cropped)
