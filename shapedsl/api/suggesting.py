@@ -47,7 +47,7 @@ class Choices(TypedDict, total=False):
         over: The size to pad, or two of them, as ``"B, S"`` or in a list; by default the one with most different sizes.
         worth: Without ``k``: what one more artifact must save, as a share of the elements that calls have.
         tail: The share of calls, the largest ones, that may be left to ``otherwise``.
-        otherwise: What becomes of all other sizes: ``"eager"`` or ``"dynamic"``.
+        otherwise: What becomes of all other sizes: ``"eager"`` or ``"dynamic"``; by default eager where buckets take most.
         compile_seconds: What one artifact takes to compile.
     """
 
@@ -165,7 +165,7 @@ def _options(k: int | None, choices: Choices) -> Options:
             f"there is no choice {', '.join(sorted(unknown))}; there are {', '.join(Choices.__annotations__)}"
         )
     over = choices.get("over")
-    rest = choices.get("otherwise", "eager")
+    rest = choices.get("otherwise")
     if isinstance(over, str):
         over = [name.strip() for name in over.split(",")]
     made = Options(
@@ -180,7 +180,7 @@ def _options(k: int | None, choices: Choices) -> Options:
         raise ValueError("tail= leaves some calls: it is less than 1")
     if not 0 <= made.compile_seconds < math.inf:
         raise ValueError(f"compile_seconds= is a time in seconds, not {made.compile_seconds!r}")
-    if rest not in ("eager", "dynamic"):
+    if rest not in (None, "eager", "dynamic"):
         raise ValueError(f'otherwise= is "eager" or "dynamic", not {rest!r}')
     return made
 
@@ -267,7 +267,7 @@ def _finished(
     traffic = observed_sizes(profile, signature, solve=pipeline.solve)
     _require_paddable(signature, traffic, options)
     if signature.returns is None:
-        chosen = Plan([], None, traffic.taken, 0, options.rest, options.compile_seconds)
+        chosen = Plan([], None, traffic.taken, 0, options.rest or "eager", options.compile_seconds)
         said = [*notes, "no cases and buckets: padding needs a return type to crop by"] if paddable(traffic) else notes
     else:
         chosen = plan(traffic, options, kept)

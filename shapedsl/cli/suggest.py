@@ -68,7 +68,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}
     "--otherwise",
     "rest",
     type=click.Choice(["eager", "dynamic"]),
-    help="What becomes of all other sizes; by default what the spec says, else eager.",
+    help="What becomes of all other sizes; by default what the spec says, else eager; dynamic where nothing can be padded.",
 )
 @const_option
 def command(

@@ -334,3 +334,21 @@ def test_profiles_are_shown_and_merged(saved: Path) -> None:
     assert merged.exit_code == 0
     again = run("profile", "-", text=merged.output)
     assert "net.encode: 1,000 calls, " in again.output
+
+
+def test_where_nothing_can_be_padded_most_calls_are_not_left_to_eager() -> None:
+    """`B` stands in `2 * B + 1`, so that no bucket may pad it: one dynamic artifact serves all of its sizes."""
+    torch = pytest.importorskip("torch", reason="nothing can be observed without torch")
+
+    def f(x: object, w: object) -> object:
+        del w
+        return x
+
+    seen = sd.observe(f)
+    for b in (1, 2, 3, 5, 8, 13, 21, 34):
+        seen(torch.ones(b, 4), torch.ones(2 * b + 1, 2))
+    made = seen.suggest(k=3)
+    assert made.plan.rest == "dynamic"
+    assert made.artifacts <= 3
+    assert made.spec.signature.alternatives[-1].mode.value == "compiled"
+    assert seen.suggest(k=3, otherwise="eager").plan.rest == "eager"

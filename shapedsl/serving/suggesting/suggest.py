@@ -132,7 +132,8 @@ class Options:
         over: The sizes to pad, one or two; empty: the one that has most different sizes.
         worth: What one more artifact must save, as a share of the elements that calls really have.
         tail: The share of calls, the largest ones, that may be left to ``otherwise``.
-        rest: What ``otherwise`` is: ``eager`` or ``dynamic``.
+        rest: What ``otherwise`` is: ``eager`` or ``dynamic``; None: dynamic where no size can be padded, since most
+            calls would be eager then.
         compile_seconds: What one artifact costs.
     """
 
@@ -140,7 +141,7 @@ class Options:
     over: tuple[str, ...] = ()
     worth: float = WORTH
     tail: float = 0.0
-    rest: str = "eager"
+    rest: str | None = None
     compile_seconds: float = COMPILE_SECONDS
 
 
@@ -156,11 +157,12 @@ def plan(traffic: Traffic, options: Options, kept: Kept) -> Plan:
     calls = [call for call in every if not any(_asks(each, call) for each in kept.before)]
     total = sum(call.times for call in every)
     most = MOST if options.k is None else options.k
-    made = Plan([], None, total, 0, options.rest, options.compile_seconds)
+    over = options.over or tuple(name for name in kept.over if name in paddable(traffic)) or _widest(traffic, calls)
+    rest = options.rest or ("eager" if over or not _varying(calls) or most <= kept.artifacts else "dynamic")
+    made = Plan([], None, total, 0, rest, options.compile_seconds)
     made.kept = kept.artifacts
     made.ends = kept.ends
     budget = most - made.kept - (made.rest != "eager" and not made.ends)
-    over = options.over or tuple(name for name in kept.over if name in paddable(traffic)) or _widest(traffic, calls)
     made.cases = _cases(calls, total, budget, over)
     left = [call for call in calls if not any(_takes(case, call) for case in made.cases)]
     budget -= len(made.cases)
