@@ -244,7 +244,7 @@ def _name(fn: Callable[..., Any]) -> str:
 
 def _parameters(fn: Callable[..., Any]) -> inspect.Signature | None:
     try:
-        return inspect.signature(fn.forward if is_module(fn) else fn)  # type: ignore[attr-defined]
+        return inspect.signature(fn.forward if is_module(fn) else fn)  # type: ignore[attr-defined]  # a module has it
     except (TypeError, ValueError):  # a builtin
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..values import Callable, Collection, Constant, Dict, DimValue, HintValue, Sequence, Tensor, Unknown
 from .heap import Box, copied
@@ -94,12 +94,12 @@ def zipped(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:
     return [Sequence("tuple", list(each), node) for each in zip(*lists, strict=False)]
 
 
-def chained(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:  # noqa: ARG001
+def chained(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:  # noqa: ARG001 - one of a table's
     """Returns what `itertools.chain(…)` returns; None if that is not known."""
     return [each for items in lists for each in items]
 
 
-def backwards(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:  # noqa: ARG001
+def backwards(lists: list[list[Value]], node: cst.Call) -> list[Value] | None:  # noqa: ARG001 - one of a table's
     """Returns what `reversed(…)` returns; None if that is not known."""
     return lists[0][::-1] if len(lists) == 1 else None
 
@@ -129,7 +129,7 @@ def enumerated(machine: Machine, node: cst.Call, given: list[Value], named: dict
     return Sequence("tuple", pairs, node, class_name=_ITERATOR, again=again)
 
 
-def range_of(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001
+def range_of(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001 - one of a table's
     """Returns what `range(…)` returns; None if that is not known."""
     numbers = [each.value for each in given if isinstance(each, Constant) and isinstance(each.value, int)]
     if named or len(numbers) != len(given) or not numbers or len(numbers) > 3:
@@ -204,11 +204,11 @@ def mapped(machine: Machine, node: cst.Call, given: list[Value], named: dict[str
     return Sequence("tuple", results, node, class_name=_ITERATOR)
 
 
-def copy_of(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001
+def copy_of(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001 - one of a table's
     """Returns what `copy.copy(…)` returns; None if that is not known."""
     if len(given) != 1 or named or not isinstance(given[0], Box):
         return given[0] if len(given) == 1 and isinstance(given[0], (Constant, Sequence, DimValue, HintValue)) else None
-    return _copied(machine, given[0], {}, deep=False)
+    return cast("Value", _copied(machine, given[0], {}, deep=False))
 
 
 def deep_copy_of(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:
@@ -217,18 +217,18 @@ def deep_copy_of(machine: Machine, node: cst.Call, given: list[Value], named: di
         return None
     if isinstance(given[0], (Box, Sequence, Constant, DimValue, HintValue)):
         try:
-            return _copied(machine, given[0], {}, deep=True)
+            return cast("Value", _copied(machine, given[0], {}, deep=True))
         except RecursionError:
             return None
     return Tensor(given[0].sizes, node) if isinstance(given[0], Tensor) else None
 
 
-def _copied(machine: Machine, value: Any, memo: dict[int, Value], *, deep: bool) -> Value:
+def _copied(machine: Machine, value: Any, memo: dict[int, Any], *, deep: bool) -> Any:
     if id(value) in memo:
         return memo[id(value)]
     if isinstance(value, Box):
         made = Box([copied(content) for content in value.contents], value.node, value.lost)
-        memo[id(value)] = made  # type: ignore[assignment]
+        memo[id(value)] = made
         for content in made.contents if deep else ():
             if isinstance(content, Dict):
                 content.entries = {
@@ -240,7 +240,7 @@ def _copied(machine: Machine, value: Any, memo: dict[int, Value], *, deep: bool)
         for content in made.contents:
             if isinstance(content, (Dict, Sequence)):
                 content.is_whole = False
-        return made  # type: ignore[return-value]
+        return made
     if isinstance(value, Sequence) and deep:
         items = [_copied(machine, each, memo, deep=True) for each in value.items]
         return Sequence(
@@ -248,10 +248,10 @@ def _copied(machine: Machine, value: Any, memo: dict[int, Value], *, deep: bool)
         )
     if isinstance(value, (Callable, Unknown, Collection)) and deep:
         return Unknown("a copy of this is not followed", value.node)
-    return value  # type: ignore[no-any-return]
+    return value
 
 
-def length(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001
+def length(machine: Machine, node: cst.Call, given: list[Value], named: dict[str, Value]) -> Value | None:  # noqa: ARG001 - one of a table's
     """Returns what `len(…)` returns; None if that is not known."""
     if len(given) != 1:
         return None
