@@ -47,7 +47,7 @@ class Choices(TypedDict, total=False):
         over: The size to pad, or two of them, as ``"B, S"`` or in a list; by default the one with most different sizes.
         worth: Without ``k``: what one more artifact must save, as a share of the elements that calls have.
         tail: The share of calls, the largest ones, that may be left to ``otherwise``.
-        otherwise: What becomes of all other sizes: ``"eager"`` or ``"dynamic"``; by default eager where buckets take most.
+        otherwise: What becomes of all other sizes: ``"eager"`` or ``"dynamic"``; by default dynamic where nothing can be padded, else eager.
         compile_seconds: What one artifact takes to compile.
     """
 
