@@ -1,0 +1,1 @@
+"""What artifacts keep of a spec: promises, decided; values, compared; the report."""

@@ -1,0 +1,7 @@
+"""What artifacts of torch refuse at run time, what they rely on, and what they return; a module a kind of artifact."""
+
+from __future__ import annotations
+
+from .model import Data, Enforced, Output, place_variable
+
+__all__ = ["Data", "Enforced", "Output", "place_variable"]
