@@ -29,18 +29,16 @@ of failure are translated, and everything else is left as it is:
 from __future__ import annotations
 
 import re
-import traceback
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir import Apply, Predicate, Size, Var
 from ..ir.expanded import Lowered
 from ..ir.walk import free_vars
 from ..ir.write import write_dim, write_predicate
+from .asked import Asked, asked_of
 from .printed import read_printed
-from .symbolic import Unreadable, negated, read_predicate, read_size
+from .symbolic import Unreadable, negated
 
 _ASSERTION = re.compile(
     r"Runtime assertion failed for expression (?P<condition>.+?)(?: on node '[^']*'.*)?\s*$", re.DOTALL
@@ -57,59 +55,29 @@ def trace_failure(error: BaseException, lowered: Lowered) -> ShapeError | None:
         error: What compile, export or make_fx raised while tracing.
         lowered: The spec that was traced with.
     """
-    found = next((asked for each in _chain(error) if (asked := _asked(each)) is not None), None)
-    if found is None:
-        return _text_failure(error)
-    condition, environment = found
-    environment = environment or _shape_env(error)
-    if environment is None:
+    asked = asked_of(error, lowered)
+    if asked is None:
         return None
-    meanings = spec_symbols(environment, lowered)
-    asked = environment.replace(condition)
-    try:
-        if not (asked.is_Relational or asked.is_Boolean):
-            size = read_size(asked, meanings.get)
-            size = size if lowered.reasoner is None else lowered.reasoner.shorter_size(size)
-            message, helps = _needs_number(size)
-            if _counts_parts(size, _user_line(error) or ""):
-                helps = (_PARTS, *helps)
-            names = list(dict.fromkeys(free_vars(size)))
-        else:
-            predicate = read_predicate(asked, meanings.get)
-            predicate = predicate if lowered.reasoner is None else lowered.reasoner.shorter(predicate)
-            message, helps = _asks(predicate, lowered)
-            names = list(dict.fromkeys(free_vars(predicate)))
-    except Unreadable:  # a symbol that comes from data (`.item()`): the spec has no say
+    if asked.text:
+        message = "the program makes a text of a size, which needs the number itself"
+        helps = ("write a number in the spec, or declare the size as `const … = _`", "or make no text of it")
+        return _data_dependent(asked, message, [], helps)
+    if asked.predicate is not None:
+        message, helps = _asks(asked.predicate, lowered)
+        names = list(dict.fromkeys(free_vars(asked.predicate)))
+    elif asked.size is not None:
+        message, helps = _needs_number(asked.size)
+        if _counts_parts(asked.size, asked.line or ""):
+            helps = (_PARTS, *helps)
+        names = list(dict.fromkeys(free_vars(asked.size)))
+    else:  # it comes from data: the spec has no say
         return None
     notes = [note for name in names if (note := _binding(name, lowered)) is not None]
-    return _data_dependent(error, message, notes, helps)
+    return _data_dependent(asked, message, notes, helps)
 
 
-def _asked(error: BaseException) -> tuple[Any, Any] | None:
-    """Returns the expression whose value torch could not give, and its ShapeEnv where that is known; or None."""
-    if type(error).__name__ == "GuardOnDataDependentSymNode":
-        condition = getattr(error, "cond", None)
-        return None if condition is None else (condition, None)
-    if isinstance(error, TypeError) and str(error) == "unhashable type: non-nested SymInt":
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)  # the size was to be a key
-        node = getattr(frame.f_locals.get("self"), "node", None)
-        return None if node is None else (node.expr, node.shape_env)
-    return None
-
-
-def _text_failure(error: BaseException) -> ShapeError | None:
-    """Returns what to raise where a text was to be made of a size; which one, torch does not tell."""
-    told = ("SymNodeVariable has tp_repr slot", "unsupported format string passed to SymInt.__format__")
-    if not any(text in str(each) for each in _chain(error) for text in told):
-        return None
-    message = "the program makes a text of a size, which needs the number itself"
-    helps = ("write a number in the spec, or declare the size as `const … = _`", "or make no text of it")
-    return _data_dependent(error, message, [], helps)
-
-
-def _data_dependent(error: BaseException, message: str, notes: Iterable[str], helps: tuple[str, ...]) -> ShapeError:
-    where = _user_line(error)
-    notes = (*(() if where is None else (where,)), *notes)
+def _data_dependent(asked: Asked, message: str, notes: Iterable[str], helps: tuple[str, ...]) -> ShapeError:
+    notes = (*(() if asked.line is None else (asked.line,)), *notes)
     return ShapeError([Diagnostic("data-dependent", Severity.ERROR, message, notes=notes, helps=helps)])
 
 
@@ -176,72 +144,6 @@ def run_failure(error: BaseException, symbols: Mapping[str, Size]) -> ShapeError
     else:
         return None
     return ShapeError([Diagnostic("shape-violation", Severity.ERROR, message, notes=(f"torch: {text.strip()}",))])
-
-
-def spec_symbols(environment: Any, lowered: Lowered) -> dict[str, Size]:
-    """Returns what torch's symbols stand for, by name, in the variables of the signature.
-
-    Args:
-        environment: The ShapeEnv of a trace, finished or failed.
-        lowered: The spec that was traced with; its names are unique.
-    """
-    meanings = {variable.name: variable.meaning for variable in lowered.variables}
-    found: dict[str, Size] = {}
-    for ours, theirs in environment._spec_symbol_to_compile_symbol.items():
-        name = ours.name.rpartition("#")[0]
-        if name in meanings:
-            for symbol in (theirs, environment.replace(theirs)):
-                if symbol.is_Symbol:
-                    found.setdefault(symbol.name, meanings[name])
-    return found
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        each = pending.pop(0)
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            pending += [each.__cause__, each.__context__]
-
-
-def _shape_env(error: BaseException) -> Any:
-    """Returns the ShapeEnv of a failed trace: it is a local variable of some frame that failed.
-
-    A finished trace leaves placeholders that know it; a failed one leaves only its traceback.
-    """
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
-
-    for each in _chain(error):
-        for frame, _ in traceback.walk_tb(each.__traceback__):
-            for value in frame.f_locals.values():
-                try:
-                    environment = value if isinstance(value, ShapeEnv) else getattr(value, "shape_env", None)
-                except Exception:  # any object of the user's may answer getattr as it likes
-                    continue
-                if isinstance(environment, ShapeEnv) and environment._spec_symbol_to_compile_symbol:
-                    return environment
-    return None
-
-
-def _user_line(error: BaseException) -> str | None:
-    """Returns the innermost line of the user's code that was being traced."""
-    import torch
-
-    library, ours = str(torch.__path__[0]), str(Path(__file__).parents[1])
-    found: traceback.FrameSummary | None = None
-    for each in _chain(error):
-        stack = getattr(each, "real_stack", None) or traceback.extract_tb(each.__traceback__)
-        for frame in stack:
-            if not frame.filename.startswith((library, ours, "<")):
-                found = frame
-        if found is not None and getattr(each, "real_stack", None):
-            break  # dynamo knows the user's stack, which the traceback has not
-    if found is None:
-        return None
-    return f"{found.filename}:{found.lineno}, in {found.name}: {(found.line or '').strip()}"
 
 
 def _binding(name: str, lowered: Lowered) -> str | None:

@@ -24,9 +24,9 @@ from ...ir import COMPARISONS, Apply, Compare, Const, Dim, Predicate, Size, Var
 from ...ir.expanded import Lowered
 from ...ir.walk import free_vars
 from ...ir.write import write_predicate
-from ..errors import spec_symbols
 from ..printed import read_printed
 from ..symbolic import Unreadable
+from ..traces import spec_symbols
 
 _GUARD: Final = re.compile(
     r"Guard failed on the same frame.*?Guard fail reason: [^:]*: (?P<condition>.+?)\s*(?:#|$)", re.DOTALL
