@@ -109,6 +109,19 @@ def with_clauses(
     return insert(text, signature, clauses, replaced, after, returns)
 
 
+def with_assumptions(
+    text: str,
+    signature: Signature,
+    lines: Sequence[str],
+    blocks: Mapping[int, Sequence[str]] | None = None,
+    fronts: Mapping[int, Sequence[str]] | None = None,
+) -> str | None:
+    """Text → text with lines added to one def, to its alternatives and in front of them; None where it cannot be edited."""
+    from .frontends.text.assumptions import with_assumptions as insert
+
+    return insert(text, signature, lines, blocks, fronts)
+
+
 def check(
     source: Source, report: Report, *, consts: Mapping[str, int] | None = None, base: Path | None = None
 ) -> Module:
@@ -766,6 +779,7 @@ __all__ = [
     "static_sizes",
     "stubs_below",
     "together",
+    "with_assumptions",
     "with_clauses",
     "write_stub",
     "write_text",
