@@ -1,0 +1,105 @@
+"""How what an entry claims is tried: its file, its programs, its compiled artifacts, and the calls that are refused.
+
+Each function asserts, and returns what the table shows. Comparing is against the model itself in eager mode, at every
+size that the entry names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import shapedsl as sd
+from tests.models.real.entry import Entry, Sizes
+
+torch = pytest.importorskip("torch", reason="models run through torch")
+
+
+class Graphs:
+    """A backend that counts graphs, and hands them to another one."""
+
+    def __init__(self, backend: str = "eager") -> None:
+        self.count = 0
+        self._compile: Callable[..., Any] = torch._dynamo.lookup_backend(backend)
+
+    def __call__(self, graph: Any, examples: Any, **options: Any) -> Any:
+        self.count += 1
+        return self._compile(graph, examples, **options)
+
+
+def exported(entry: Entry, model: Any, case: str | None) -> Any:
+    """Returns the program of one alternative, made at the first of its sizes."""
+    args, kwargs = entry.inputs(**entry.sizes[case or ""][0])
+    return sd.export(model, args, kwargs, spec=entry.written(), case=case, **_lowering(entry))
+
+
+def try_program(entry: Entry, model: Any, case: str | None, program: Any) -> float:
+    """Asserts that ``program`` computes what the model does at all sizes of its alternative; returns the largest error."""
+    run = program.module()
+    return max(_compared(entry, model, run, sizes) for sizes in entry.sizes[case or ""])
+
+
+def compiled(entry: Entry, model: Any, backend: Any) -> Any:
+    """Returns the model served by its artifacts: compiled, or dispatched where the spec has alternatives."""
+    spec = entry.written()
+    make: Any = sd.dispatch if spec.signature.alternatives else sd.compile
+    return make(model, spec, backend=backend, **_lowering(entry))
+
+
+def try_compiled(entry: Entry, model: Any, backend: str = "eager") -> tuple[int, float]:
+    """Asserts that one graph an alternative serves all its sizes, and that none is made for a call that is refused.
+
+    Returns:
+        How many graphs there are, and the largest error.
+    """
+    graphs = Graphs(backend)
+    torch.compiler.reset()
+    worst = 0.0
+    with torch._dynamo.config.patch(dict(entry.dynamo)):
+        fast = compiled(entry, model, graphs)
+        for number, (case, several) in enumerate(entry.sizes.items(), 1):
+            for sizes in several:
+                worst = max(worst, _compared(entry, model, fast, sizes))
+                assert graphs.count == number, f"{case or 'the spec'} has another graph at {sizes}"
+        for sizes in entry.bad:
+            args, kwargs = entry.inputs(**sizes)
+            with pytest.raises(sd.ShapeError):
+                fast(*args, **kwargs)
+    assert graphs.count == len(entry.sizes), "a call that is refused was traced"
+    return graphs.count, worst
+
+
+def _lowering(entry: Entry) -> dict[str, Any]:
+    """Returns the argument that chooses how sizes are lowered, where it is not the usual one."""
+    return {} if entry.lowering == "unbacked" else {"lowering": entry.lowering}
+
+
+def _compared(entry: Entry, model: Any, run: Callable[..., Any], sizes: Sizes) -> float:
+    """Asserts that ``run`` computes what the model does; returns the largest error. A cache grows by a call."""
+    args, kwargs = entry.inputs(**sizes)
+    again, named = entry.inputs(**sizes)
+    with torch.no_grad():
+        return largest_error(run(*args, **kwargs), model(*again, **named), entry.tolerance, f"{entry.name} at {sizes}")
+
+
+def largest_error(got: Any, expected: Any, tolerance: float, where: str) -> float:
+    """Asserts that two results, tensors or nests of them, are equal up to rounding; returns the largest difference."""
+    leaves, tree = torch.utils._pytree.tree_flatten(expected)
+    found, found_tree = torch.utils._pytree.tree_flatten(got)
+    assert tree == found_tree, where
+    worst = 0.0
+    for one, other in zip(found, leaves, strict=True):
+        if not isinstance(other, torch.Tensor):
+            assert one == other, where
+            continue
+        assert one.shape == other.shape, f"{where}: {tuple(one.shape)}, not {tuple(other.shape)}"
+        assert one.dtype == other.dtype, f"{where}: {one.dtype}, not {other.dtype}"
+        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, msg=lambda text: f"{where}: {text}")
+        if other.numel() and other.dtype.is_floating_point:
+            worst = max(worst, float((one - other).abs().nan_to_num().max()))
+    return worst
+
+
+__all__ = ["Graphs", "compiled", "exported", "largest_error", "try_compiled", "try_program"]
