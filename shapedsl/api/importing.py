@@ -5,17 +5,18 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir import Module, Signature
 from ..normalize.compare import completed
 from .attaching import MISSING, find
+from .callables import is_module
 from .sources import as_spec, choose, spec_of
 from .spec_file import SpecFile
 
@@ -78,6 +79,50 @@ def object_at(target: str) -> Any:
     return found
 
 
+def callable_at(target: str) -> Any:
+    """Returns what can be called of ``pkg.mod:net``; a class is made, and one that is a module put into eval mode.
+
+    Args:
+        target: ``pkg.mod:make()`` for what a function returns.
+
+    Raises:
+        ImportError: There is no such thing, or it is nothing that can be called, or it cannot be made.
+    """
+    if ":" not in target:
+        raise ImportError(f"`{target}` names no object: write MODULE:OBJECT")
+    found = object_at(target.removesuffix("()"))
+    if target.endswith("()"):
+        found = _call(target, found)
+    elif inspect.isclass(found):
+        found = _call(target, found)
+        if is_module(found):
+            found.eval()
+    if not callable(found):
+        raise ImportError(f"`{target}` is nothing that can be called")
+    return found
+
+
+def calls_at(target: str) -> list[tuple[Sequence[Any], Mapping[str, Any]]]:
+    """Returns the calls that ``pkg.mod:calls`` holds, or returns.
+
+    Raises:
+        ImportError: There is no such thing, or it raises.
+        TypeError: It holds no calls.
+    """
+    found = object_at(target.removesuffix("()"))
+    calls: object = _call(target, found) if callable(found) else found
+    if not isinstance(calls, Iterable):
+        raise TypeError(f"`{target}` holds no calls: each is (args, kwargs)")
+    return list(cast("Iterable[tuple[Sequence[Any], Mapping[str, Any]]]", calls))
+
+
+def _call(target: str, function: Any) -> Any:
+    try:
+        return function()
+    except Exception as error:
+        raise ImportError(f"making `{target}` failed: {type(error).__name__}: {error}") from error
+
+
 def _of_module(module: ModuleType, others: Sequence[Signature] | None) -> Annotated:
     """Returns the module's specs: those that the file names, then those that it does not."""
     signatures: list[Signature] = []
@@ -137,4 +182,4 @@ def _imported(name: str) -> ModuleType:
         raise ImportError(f"importing `{name}` failed: {type(error).__name__}: {error}") from error
 
 
-__all__ = ["Annotated", "annotated", "object_at"]
+__all__ = ["Annotated", "annotated", "callable_at", "calls_at", "object_at"]

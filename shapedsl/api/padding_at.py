@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..diagnostics import Report
 from ..ir import Module, Signature
-from .callables import is_module
-from .importing import object_at
+from .importing import callable_at, calls_at
 from .padding import examined
 from .sources import as_spec, choose
 from .spec_file import SpecFile
 
 if TYPE_CHECKING:
     from ..serving.buckets.check_padding import PaddingReport
-    from .padding import Call
 
 
 def examined_at(
@@ -43,49 +40,18 @@ def examined_at(
         ShapeError: The spec is wrong, or has none; ``missing-input``: it has static parts, so it needs an example.
         TypeError: ``examples`` are no calls.
     """
-    function = _made(target)
+    function = callable_at(target)
     if signatures is None:
         signature = as_spec(None, function).signature
     elif len(signatures) == 1:
         signature = signatures[0]
     else:
         signature = choose(SpecFile(Module(tuple(signatures))), None, function).signature
-    calls = None if examples is None else _examples(examples)
+    calls = None if examples is None else calls_at(examples)
     found = examined(function, signature, calls, n=n, tolerance=tolerance, seed=seed, sizes=sizes)
     report = Report()
     found.tell({at: each.buckets for at, each in enumerate(signature.alternatives)}, report)
     return found, report
-
-
-def _made(target: str) -> Any:
-    """Returns what ``target`` names, made if it is a class or ends with ``()``."""
-    if ":" not in target:
-        raise ImportError(f"`{target}` names no object: write MODULE:OBJECT")
-    found = object_at(target.removesuffix("()"))
-    if target.endswith("()"):
-        found = _call(target, found)
-    elif inspect.isclass(found):
-        found = _call(target, found)
-        if is_module(found):
-            found.eval()
-    if not callable(found):
-        raise ImportError(f"`{target}` is nothing that can be called")
-    return found
-
-
-def _call(target: str, function: Any) -> Any:
-    try:
-        return function()
-    except Exception as error:
-        raise ImportError(f"making `{target}` failed: {type(error).__name__}: {error}") from error
-
-
-def _examples(target: str) -> list[Call]:
-    found = object_at(target.removesuffix("()"))
-    calls: object = _call(target, found) if callable(found) else found
-    if not isinstance(calls, Iterable):
-        raise TypeError(f"`{target}` holds no calls: each is (args, kwargs)")
-    return list(cast("Iterable[Call]", calls))
 
 
 __all__ = ["examined_at"]
