@@ -1,0 +1,149 @@
+"""The smallest assumptions that decide a condition which a spec leaves open.
+
+A trace asks ``S > 1``; under ``S >= 1`` nothing decides it. Before::
+
+    S >= 1                     the program asks whether S > 1
+
+After, the side that holds the hint first::
+
+    Cure(add=(S >= 2,), holds=True, excludes=S == 1, cases=((S == 1,),), kind="bound")
+    Cure(add=(S == 1,), holds=False, excludes=S >= 2, cases=((S >= 2,),), kind="equality")
+
+Whatever is returned was proved: the spec and ``add`` decide the condition, some sizes satisfy them, and ``excludes``
+is what the spec loses. All that is added is a comparison, since torch concludes nothing from an ``or``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...ir import COMPARISONS, Compare, Const, Not, Predicate, Signature, Var
+from ...ir.cure import Cure, CureKind
+from ...ir.expanded import Lowered
+from ...ir.write import write_predicate
+from .bounds import lowered as upper_bounds
+from .bounds import raised
+from .excluded import excluded, together
+from .question import Question, conjunction
+from .sides import ways
+
+MOST = 5
+_KINDS: tuple[CureKind, ...] = ("bound", "disequality", "upper-bound", "residue", "equality")  # what takes least, first
+
+
+def cures(
+    spec: Signature | Lowered,
+    predicate: Predicate,
+    *,
+    given: Sequence[Predicate] = (),
+    hints: Mapping[str, int] | None = None,
+    most: int = MOST,
+) -> tuple[Cure, ...]:
+    """Returns assumptions that decide ``predicate``, the best first: they keep the hints, and take least.
+
+    None of them contradicts the spec. Where the spec decides ``predicate`` already, they say so in words that torch
+    may conclude from, and exclude nothing.
+
+    Args:
+        spec: What holds; a signature without variadics, or a lowered one with what was taken from its example.
+        predicate: The condition, over its variables.
+        given: What is assumed beside the spec.
+        hints: Sizes that should stay possible; the hints of the spec fill in.
+        most: How many are wanted.
+    """
+    question = _question(spec, given, hints or {})
+    found: dict[frozenset[Predicate], Cure] = {}
+    ranked: list[tuple[tuple[object, ...], Cure]] = []
+    decided = _decided(question, predicate)
+    for holds in (False, True) if decided is None else (decided,):
+        side = predicate if holds else Not(predicate)
+        for add in _candidates(question, side):
+            key = frozenset(add)
+            if key in found or not _decides(question, side, add):
+                continue
+            cure = _cure(question, add, holds, exact := question.implied(conjunction(add), side) is True)
+            if cure is None:
+                continue
+            found[key] = cure
+            ranked.append((_rank(question, cure, exact), cure))
+    ranked.sort(key=lambda each: each[0])
+    return tuple(cure for _, cure in ranked[:most])
+
+
+def _question(spec: Signature | Lowered, given: Sequence[Predicate], hints: Mapping[str, int]) -> Question:
+    known: list[Predicate] = []
+    signature = spec
+    if isinstance(signature, Lowered):
+        known = [  # what was taken from the example
+            Compare(COMPARISONS["=="], Var(name), size)
+            for name, size in signature.definitions
+            if isinstance(size, Const)
+        ]
+        signature = signature.expanded.signature
+    stated = [constraint.predicate for constraint in signature.constraints]
+    declared = {variable.name: variable.hint for variable in signature.variables if variable.hint is not None}
+    return Question(signature.variables, (*stated, *known, *given), {**declared, **hints})
+
+
+def _decided(question: Question, predicate: Predicate) -> bool | None:
+    """Returns whether the spec implies ``predicate``, or its negation; None if neither is proved."""
+    if question.implied(predicate):
+        return True
+    return False if question.implied(Not(predicate)) else None
+
+
+def _candidates(question: Question, side: Predicate) -> Iterator[tuple[Predicate, ...]]:
+    yield from ways(question, side)
+    yield from raised(question, side)
+    yield from upper_bounds(question, side)
+
+
+def _decides(question: Question, side: Predicate, add: tuple[Predicate, ...]) -> bool:
+    return question.implied(side, *add) is True
+
+
+def _cure(question: Question, add: tuple[Predicate, ...], holds: bool, exact: bool) -> Cure | None:
+    """Returns what ``add`` means for the spec, or None if it contradicts it or cannot be shown not to."""
+    hinted = question.hint_satisfies(conjunction(add))
+    if not question.possible(*add):
+        return None
+    needed = tuple(part for part in add if not question.implied(part)) or add
+    parts = list(excluded(question, needed))
+    return Cure(
+        add=needed,
+        holds=holds,
+        excludes=together(parts) if parts else None,
+        cases=tuple(parts),
+        holds_hint=hinted is True,
+        kind=_kind(needed),
+    )
+
+
+def _kind(add: tuple[Predicate, ...]) -> CureKind:
+    return max((_kind_of(part) for part in add), key=_KINDS.index)
+
+
+def _kind_of(predicate: Predicate) -> CureKind:
+    match predicate:
+        case Compare(op=op, left=left, right=Const()):
+            modulo = getattr(getattr(left, "op", None), "name", "") == "%"
+            if op.name == "==":
+                return "residue" if modulo else "equality"
+            if op.name == "!=":
+                return "disequality"
+            return "upper-bound" if op.name in ("<", "<=") else "bound"
+        case Compare(op=op):
+            return {"==": "equality", "!=": "disequality"}.get(op.name, "bound")  # type: ignore[return-value]
+        case _:
+            return "equality"
+
+
+def _rank(question: Question, cure: Cure, exact: bool) -> tuple[object, ...]:
+    """Returns what cures are sorted by."""
+    kept = [question.hint_satisfies(part) for part in cure.add]
+    loses_hint = False in kept
+    text = ", ".join(map(write_predicate, cure.add))
+    return (loses_hint, not exact, _KINDS.index(cure.kind), len(cure.add), len(text), text)
+
+
+__all__ = ["Cure", "CureKind", "cures"]

@@ -1,0 +1,54 @@
+"""What an assumption takes from a spec, as briefly as the spec allows.
+
+Before and after (``S >= 1``)::
+
+    S >= 2                     takes not S >= 2, which is S == 1
+    B >= 1, P >= 1             takes B == 0, and P == 0
+    S % 8 == 0                 takes S % 8 != 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...ir import Compare, Const, Not, Predicate
+from ..predicates import simplify_predicate
+from ..predicates import split as conjuncts
+from .question import Question, compare, conjunction
+from .sides import plain
+
+
+def excluded(question: Question, add: Sequence[Predicate]) -> Iterator[tuple[Predicate, ...]]:
+    """Yields, for each of ``add``, what holds of the sizes that it takes; nothing where it takes none."""
+    for predicate in add:
+        if question.implied(predicate):
+            continue
+        opposite = simplify_predicate(Not(predicate))
+        yield tuple(_brief(question, part, opposite) for part in conjuncts(opposite))
+
+
+def _brief(question: Question, predicate: Predicate, whole: Predicate) -> Predicate:
+    """Returns ``predicate`` as the spec allows to say it: ``S == 1`` for ``S <= 1`` where S is 1 or more."""
+    predicate = plain(predicate)
+    match predicate:
+        case Compare(op=op, left=left, right=Const()) if op.name in ("<=", ">="):
+            found = question.range(left, whole)
+            if found is None:
+                return predicate
+            if found.low is not None and found.low == found.high:
+                return compare(left, "==", found.low)
+            end = found.high if op.name == "<=" else found.low
+            return predicate if end is None else compare(left, op.name, end)
+        case _:
+            return predicate
+
+
+def together(parts: Sequence[tuple[Predicate, ...]]) -> Predicate:
+    """Returns that one of ``parts`` holds."""
+    from ...ir import Or
+
+    each = [conjunction(part) for part in parts]
+    return each[0] if len(each) == 1 else Or(tuple(each))
+
+
+__all__ = ["excluded", "together"]
