@@ -38,6 +38,7 @@ _DEEPEST: Final = 24  # objects may hold each other
 # what is equal or is not
 _PLAIN: Final = (bool, int, str, bytes, type(None), Enum, torch.dtype, torch.device, torch.Size)
 _Keys: TypeAlias = "tuple[int | str, ...]"  # a path below a value
+_OTHER: Final = "\0"  # stands for what the other run is called
 _FLOOR: Final = 1e-3  # numbers below it are compared as if they were that large: sums that cancel are noise
 
 
@@ -65,14 +66,22 @@ class Difference:
     finite: bool = True
 
 
-def differences(reference: Run, other: Run, ignored: Collection[Path]) -> Iterator[Difference]:
+def differences(
+    reference: Run, other: Run, ignored: Collection[Path], *, called: str = "padded"
+) -> Iterator[Difference]:
     """Yields how two runs differ, an output at a time; both returned.
 
     Args:
         reference: The run that is right.
         other: The run that should agree.
         ignored: Outputs that are not compared.
+        called: What messages call the other run.
     """
+    for each in _differences(reference, other, ignored):
+        yield replace(each, what=each.what.replace(_OTHER, called)) if each.what else each
+
+
+def _differences(reference: Run, other: Run, ignored: Collection[Path]) -> Iterator[Difference]:
     yield from _compare(
         Path("return"), reference.result, other.result, [tuple(map(_key, each.steps)) for each in ignored]
     )
@@ -124,14 +133,14 @@ def _compare(path: Path, one: Any, other: Any, ignored: Sequence[_Keys]) -> Iter
     if () in ignored:
         return
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        yield _tensors_differ(str(path), one, other)
+        yield _tensors_differ(str(path), one.detach(), other.detach())
         return
     if len(path.steps) >= _DEEPEST:
         return
     first, second = _children(one), _children(other)
     if first is not None and second is not None:
         if [step for step, _ in first] != [step for step, _ in second]:
-            yield _apart(path, f"holds {len(first)} parts, and padded {len(second)}")
+            yield _apart(path, f"holds {len(first)} parts, and {_OTHER} {len(second)}")
             return
         for at, ((step, child), (_, its)) in enumerate(zip(first, second, strict=True)):
             below = [keys[1:] for keys in ignored if keys[0] in (_key(step), at)]
@@ -142,10 +151,10 @@ def _compare(path: Path, one: Any, other: Any, ignored: Sequence[_Keys]) -> Iter
         yield (
             Difference(str(path), 0.0, 0.0, 0.0, 1)
             if one == other
-            else _apart(path, f"is {one!r:.40}, and padded {other!r:.40}")
+            else _apart(path, f"is {one!r:.40}, and {_OTHER} {other!r:.40}")
         )
     elif type(one) is not type(other):
-        yield _apart(path, f"is {_kind(one)}, and padded {_kind(other)}")
+        yield _apart(path, f"is {_kind(one)}, and {_OTHER} {_kind(other)}")
 
 
 def _key(step: Item | Attribute) -> int | str:
@@ -161,12 +170,25 @@ def _apart(path: Path, what: str) -> Difference:
     return Difference(str(path), math.inf, math.inf, 0.0, 0, what)
 
 
+def tensors_differ(path: str, one: torch.Tensor, other: torch.Tensor, *, called: str = "padded") -> Difference:
+    """Returns how one tensor differs from another that is right.
+
+    Args:
+        path: What messages call it.
+        one: The one that is right.
+        other: The one that should agree.
+        called: What messages call the other.
+    """
+    found = _tensors_differ(path, one.detach(), other.detach())
+    return replace(found, what=found.what.replace(_OTHER, called))
+
+
 def _tensors_differ(path: str, one: torch.Tensor, other: torch.Tensor) -> Difference:
     if one.shape != other.shape:
-        what = f"has shape {tuple(one.shape)}, and padded {tuple(other.shape)}"
+        what = f"has shape {tuple(one.shape)}, and {_OTHER} {tuple(other.shape)}"
         return Difference(path, math.inf, math.inf, 0.0, 0, what)
     if one.dtype != other.dtype:
-        return Difference(path, math.inf, math.inf, 0.0, 0, f"is {one.dtype}, and padded {other.dtype}")
+        return Difference(path, math.inf, math.inf, 0.0, 0, f"is {one.dtype}, and {_OTHER} {other.dtype}")
     if one.is_sparse or one.layout != torch.strided:
         one, other = one.to_dense(), other.to_dense()
     count = one.numel()
@@ -225,4 +247,4 @@ def reveal(value: Any, axis: int) -> None:
         value.select(axis, -1).fill_(1)
 
 
-__all__ = ["TOLERANCES", "Difference", "differences", "range_of", "reveal", "uncompared"]
+__all__ = ["TOLERANCES", "Difference", "differences", "range_of", "reveal", "tensors_differ", "uncompared"]

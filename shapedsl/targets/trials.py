@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import inspect
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
 from typing import Any
@@ -46,15 +46,43 @@ class Run:
 
 
 class Bench:
-    """Where one callable is run.
+    """Where one callable is run, or several that should agree.
 
     Attributes:
+        modules: What is put back, by name.
         grad: Whether autograd is on.
     """
 
-    def __init__(self, target: Callable[..., Any]) -> None:
+    def __init__(self, target: Callable[..., Any], *others: Any) -> None:
+        """Args:
+        target: What is run; its modules have the names that differences speak of.
+        others: What is run too, or given, with modules of their own.
+        """
         self.modules = dict(_modules(target))
+        known = {id(module) for module in self.modules.values()}
+        self._own: list[tuple[str, torch.nn.Module]] = []  # of the others: they may have the same names
+        for each in others:
+            for name, module in _modules(each):
+                if id(module) not in known:
+                    known.add(id(module))
+                    self._own.append((name, module))
         self.grad = False
+
+    @staticmethod
+    def ambient() -> bool:
+        """Returns whether autograd is on here: torch compiles other code for it."""
+        return torch.is_grad_enabled()
+
+    def parameters(self, *, own: bool = False) -> dict[str, torch.nn.Parameter]:
+        """Returns the parameters that gradients are taken of, by name.
+
+        Args:
+            own: Whether those that others hold, under the same names, take the place of the target's.
+        """
+        found = dict(_parameters(self.modules.items()))
+        if own:
+            found.update((name, each) for name, each in _parameters(self._own) if name in found)
+        return found
 
     def run(self, call: Callable[[Any], Any], arguments: Any) -> Run:
         """Returns what ``call`` did with clones of ``arguments``.
@@ -64,20 +92,20 @@ class Bench:
             arguments: Any nesting of containers; they stay as they are.
         """
         given = cloned(arguments)
-        kept = [(name, module, _Kept(module)) for name, module in self.modules.items()]
+        kept = [(name, module, _Kept(module)) for name, module in (*self.modules.items(), *self._own)]
         done = Run(arguments=given)
         before = random.getstate()
         devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
         with torch.random.fork_rng(devices=devices), torch.set_grad_enabled(self.grad):
             torch.manual_seed(0)
             random.seed(0)
-            seeded = torch.get_rng_state()
+            seeded, drawn = torch.get_rng_state(), random.getstate()
             try:
                 done.result = cloned(call(given))
             except Exception as error:  # the user's code may raise anything
                 done.error = error
             finally:
-                done.drew = not torch.equal(seeded, torch.get_rng_state())
+                done.drew = not torch.equal(seeded, torch.get_rng_state()) or drawn != random.getstate()
                 random.setstate(before)
                 attributes: list[str] = []
                 for name, module, state in kept:
@@ -112,10 +140,13 @@ class _Kept:
         return buffers, attributes
 
     def restore(self, module: torch.nn.Module) -> None:
-        """Puts everything back."""
+        """Puts everything back. What is as it was is not touched: other threads may run the module."""
         state = vars(module)
-        state.clear()
-        state.update({key: _shallow(value) for key, value in self.entries.items()})
+        for key in [key for key in state if key not in self.entries]:
+            del state[key]
+        for key, value in self.entries.items():
+            if key not in state or not _same(state[key], value):
+                state[key] = _shallow(value)
         for tensor, numbers in self.tensors:
             if not _equal(tensor, numbers):
                 tensor.detach().resize_(numbers.shape).copy_(numbers)
@@ -123,6 +154,26 @@ class _Kept:
 
 def _shallow(value: Any) -> Any:
     return copy.copy(value) if isinstance(value, (dict, list, set)) else value
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Returns whether an attribute is what it was: the same object, or a container of the same objects."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return [*one] == [*other] and all(value is other[key] for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(item is each for item, each in zip(one, other, strict=True))
+    if isinstance(one, set):
+        return bool(one == other)
+    return one is other
+
+
+def _parameters(modules: Iterable[tuple[str, torch.nn.Module]]) -> Iterator[tuple[str, torch.nn.Parameter]]:
+    for prefix, module in modules:
+        for name, parameter in module.named_parameters(recurse=False):
+            if parameter.requires_grad:
+                yield f"{prefix}.{name}" if prefix else name, parameter
 
 
 def _tensors(module: torch.nn.Module) -> Iterator[torch.Tensor]:

@@ -43,6 +43,7 @@ MIXTURES: Final = 3  # structures that are random in each place
 MOST_ITEMS: Final = 3  # in them, of sequences and variadics
 
 GivenSizes: TypeAlias = Mapping[str, "int | Sequence[int]"]
+Accept: TypeAlias = Callable[[Expanded, Mapping[str, int]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ def draw(
     given: Given | None = None,
     report: Report,
     most: int | None = None,
+    accept: Accept | None = None,
 ) -> list[Drawn]:
     """Returns up to ``n`` different examples, the first with the sizes that hints ask for.
 
@@ -104,6 +106,7 @@ def draw(
         report: Receives why there are none: ``contradiction``, ``shape-violation`` where what is given does not fit,
             ``missing-input``, ``undecided``; or what `expand` says of given values.
         most: How many elements an example may have, but for the first.
+        accept: What else holds of an example; it is told of the first, too, whatever it says.
     """
     asked = given or Given()
     known = known_of(signature, asked, report)
@@ -131,10 +134,10 @@ def draw(
                 if not first.reason:
                     continue
         if not found:
-            drawn = points_at(expanded, wanted, n, seed, most, asked, exempt=True)
+            drawn = points_at(expanded, wanted, n, seed, most, asked, exempt=True, also=accept)
         else:  # the smallest sizes were in the first structure
             share = max(1, n // (2 * len(options)))
-            drawn = points_at(expanded, wanted, share + 1, seed + at, most, asked, exempt=False)
+            drawn = points_at(expanded, wanted, share + 1, seed + at, most, asked, exempt=False, also=accept)
             drawn = drawn[1:] or drawn
         if drawn:
             found.append([Drawn(expanded, sizes) for sizes in drawn])
@@ -264,17 +267,28 @@ def _consts_of_values(signature: Signature) -> list[str]:
 
 
 def points_at(
-    expanded: Expanded, wanted: Asked, n: int, seed: int, most: int | None, given: Given, *, exempt: bool
+    expanded: Expanded,
+    wanted: Asked,
+    n: int,
+    seed: int,
+    most: int | None,
+    given: Given,
+    *,
+    exempt: bool,
+    also: Accept | None = None,
 ) -> list[dict[str, int]]:
-    """Returns sizes at one structure; see `points`. Where ``exempt``, the first is not held to ``most``."""
+    """Returns sizes at one structure; see `points`. Where ``exempt``, the first is not held to ``most`` and ``also``."""
     anchors = given.anchors
     first = exempt
 
     def accept(sizes: Mapping[str, int]) -> bool:
         nonlocal first
+        accepted = also is None or also(expanded, sizes)
         if first:
             first = False
             return True
+        if not accepted:
+            return False
         return most is None or elements(expanded, sizes, given=given.values, like=anchors) <= most
 
     return points(
@@ -375,4 +389,4 @@ def cap_of(n: int, most: int) -> int:
     return min(most, max(LEAST_CAP, PLENTY // max(1, n)))
 
 
-__all__ = ["Drawn", "Given", "at_choice", "cap_of", "draw", "draw_by", "known_of", "points_at"]
+__all__ = ["Accept", "Drawn", "Given", "at_choice", "cap_of", "draw", "draw_by", "known_of", "points_at"]
