@@ -22,7 +22,7 @@ COARSER: Final = 10.0  # sums over all rows: how much more rounding may do than 
 
 
 def with_gradients(
-    call: Callable[[], Any], arguments: Any, parameters: Mapping[str, torch.Tensor]
+    call: Callable[[], Any], arguments: Mapping[str, Any], parameters: Mapping[str, torch.Tensor]
 ) -> tuple[Any, dict[str, torch.Tensor]]:
     """Returns the result of ``call``, and the gradients by name; what has no influence has zeros.
 
@@ -46,11 +46,9 @@ def with_gradients(
         if wanted:
             raise RuntimeError("its results have no gradients")
         return result, {}
-    found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
-    return result, {
-        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad.detach().clone()
-        for (name, leaf), grad in zip(wanted.items(), found, strict=True)
-    }
+    zeros = True  # of what has no influence
+    found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True, materialize_grads=zeros)
+    return result, {f"gradient of {name}": grad.detach().clone() for name, grad in zip(wanted, found, strict=True)}
 
 
 def gradients_differ(
@@ -85,13 +83,17 @@ def ask_alike(value: Any, like: Any) -> None:
                 each.requires_grad_()
 
 
-def _leaves(arguments: Any) -> Iterator[tuple[str, torch.Tensor]]:
+def _leaves(arguments: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
     met: set[int] = set()
-    for keys, value in pytree.tree_flatten_with_path(arguments)[0]:
-        if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
-            if id(value) not in met and value.is_leaf:
+    for name, argument in arguments.items():
+        for keys, value in pytree.tree_flatten_with_path(argument)[0]:
+            if id(value) not in met and isinstance(value, torch.Tensor) and value.is_leaf and _is_smooth(value):
                 met.add(id(value))
-                yield str(keys[0].key) + pytree.keystr(keys[1:]), value
+                yield name + pytree.keystr(keys), value
+
+
+def _is_smooth(value: torch.Tensor) -> bool:
+    return value.is_floating_point() or value.is_complex()
 
 
 def _total(result: Any) -> torch.Tensor | None:
@@ -99,7 +101,7 @@ def _total(result: Any) -> torch.Tensor | None:
     generator = torch.Generator("cpu").manual_seed(0)
     total: torch.Tensor | None = None
     for value in pytree.tree_leaves(result):
-        if not isinstance(value, torch.Tensor) or not (value.is_floating_point() or value.is_complex()):
+        if not isinstance(value, torch.Tensor) or not _is_smooth(value):
             continue
         weights = torch.randn(value.shape, generator=generator).to(value.device, torch.float64)
         numbers = torch.view_as_real(value).sum(-1) if value.is_complex() else value

@@ -213,7 +213,7 @@ class Affordable:
 
     def __call__(self, expanded: Expanded, sizes: Mapping[str, int]) -> bool:
         """Returns whether sizes are affordable; those that it is asked of first are."""
-        largest = max((size for name, size in sizes.items() if size > 0), default=1)
+        largest = max((size for size in sizes.values() if size > 0), default=1)
         work = elements(expanded, sizes, like=self._like) * largest
         if self._limit is None:
             self._limit = max(PLENTY, 4 * work)
