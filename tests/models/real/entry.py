@@ -49,6 +49,8 @@ class Entry:
         cures: What the file assumes because a trace asks for it, as `sd.cure` writes it: ``S >= 2``. An assumption of
             the ``where`` part that stands here is not in the bare spec.
         static: Sizes that the cure makes static, where it is told to.
+        members: For an alternative with buckets, how many members its sizes are padded to. Each is an artifact of its
+            own; none is a program, since buckets are for `sd.dispatch`.
         lowering: ``"backed"`` where inductor is wrong with unbacked dims.
         backend: What the artifacts of the table are compiled with.
         compiles: Whether ``sd.compile`` takes it; else ``note`` says why not.
@@ -67,6 +69,7 @@ class Entry:
     consts: Mapping[str, int] = field(default_factory=dict[str, int])
     cures: tuple[str, ...] = ()
     static: tuple[str, ...] = ()
+    members: Mapping[str, int] = field(default_factory=dict[str, int])
     lowering: str = "unbacked"
     backend: str = "inductor"
     compiles: bool = True
@@ -82,8 +85,18 @@ class Entry:
 
     @property
     def cases(self) -> tuple[str | None, ...]:
-        """What `sd.export` calls the alternatives that are compiled: ``case=``."""
-        return tuple(case or None for case in self.sizes)
+        """What `sd.export` calls the alternatives that are exported: ``case=``."""
+        return tuple(case or None for case in self.sizes if case not in self.members) if self.exports else ()
+
+    @property
+    def graphs(self) -> int:
+        """How many graphs serve all sizes: one an alternative, or one a member of its bucket."""
+        return sum(self.members.get(case, 1) for case in self.sizes) if self.compiles else 0
+
+    @property
+    def artifacts(self) -> int:
+        """How many compiled artifacts and programs there are."""
+        return self.graphs + len(self.cases)
 
     def good(self) -> tuple[Sizes, ...]:
         """Returns the sizes of all alternatives."""

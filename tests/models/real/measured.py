@@ -39,14 +39,12 @@ def measure(entry: Entry) -> Row:
     graphs, worst, verified = 0, 0.0, 0
     if entry.compiles:
         graphs, worst = try_compiled(entry, model, entry.backend)
-        verified += len(entry.sizes)
-    if entry.exports:
-        for case in entry.cases:
-            worst = max(worst, try_program(entry, model, case, exported(entry, model, case)))
-            verified += 1
-    artifacts = len(entry.sizes) * (entry.compiles + entry.exports)
+        verified += entry.graphs
+    for case in entry.cases:
+        worst = max(worst, try_program(entry, model, case, exported(entry, model, case)))
+        verified += 1
     backend = entry.backend if entry.lowering == "unbacked" else f"{entry.backend}, {entry.lowering}"
-    return Row(graphs, len(entry.good()), entry.cures, None, artifacts, verified, worst, backend)
+    return Row(graphs, len(entry.good()), entry.cures, None, entry.artifacts, verified, worst, backend)
 
 
 __all__ = ["Row", "measure"]

@@ -63,7 +63,7 @@ def stated(text: str) -> tuple[str, ...]:
 
 def expected(entry: Entry) -> tuple[str, ...]:
     """Returns what `stated` of the entry's line should be."""
-    return (*_static(entry), _cures(entry.cures), str(len(entry.sizes) * (entry.compiles + entry.exports)))
+    return (*_static(entry), _cures(entry.cures), str(entry.artifacts))
 
 
 def name_of(text: str) -> str:
@@ -77,10 +77,9 @@ def _cells(text: str) -> list[str]:
 
 def _static(entry: Entry) -> Iterator[str]:
     file, _, name = entry.spec.partition(":")
-    count = len(entry.sizes) if entry.compiles else 0
     yield entry.name + (f" ({entry.note})" if entry.note else "")
     yield f"[{file}](examples/{file})" + (f" `{name}`" if name else "")
-    yield f"{count} for {len(entry.good())} sizes" if count else "none"
+    yield f"{entry.graphs} for {len(entry.good())} sizes" if entry.compiles else "none"
 
 
 def _cures(cures: tuple[str, ...]) -> str:
