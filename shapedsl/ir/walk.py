@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from .dims import And, Apply, Compare, Const, Dim, Not, Or, Predicate, Size, Var, Variadic
+from .operators import COMPARISONS
 from .types import MappingType, ObjectType, OptionalType, ScalarType, SequenceType, TensorType, Type
 
 
@@ -125,6 +126,17 @@ def holds(node: Predicate, sizes: Mapping[str, int]) -> bool:
             return any(holds(arg, sizes) for arg in args)
         case Not(arg=arg):
             return not holds(arg, sizes)
+
+
+def negated(predicate: Predicate) -> Predicate:
+    """Returns the negation of ``predicate``; of a comparison the opposite comparison."""
+    match predicate:
+        case Compare(op=op):
+            return replace(predicate, op=COMPARISONS[op.negated])
+        case Not(arg=arg):
+            return arg
+        case _:
+            return Not(predicate)
 
 
 def subtypes(type_: Type) -> Iterator[Type]:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
-from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Not, Or, Predicate, Size
+from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Or, Predicate, Size
 from ..ir.orient import orient
+from ..ir.walk import negated as negated
 
 
 class Unreadable(Exception):
@@ -111,17 +111,6 @@ def read_predicate(expression: Any, lookup: Callable[[str], Size | None]) -> Pre
             return Or(())
         case _:
             raise Unreadable(str(expression))
-
-
-def negated(predicate: Predicate) -> Predicate:
-    """Returns the negation of ``predicate``; of a comparison the opposite comparison."""
-    match predicate:
-        case Compare(op=op):
-            return replace(predicate, op=COMPARISONS[op.negated])
-        case Not(arg=arg):
-            return arg
-        case _:
-            return Not(predicate)
 
 
 def _ordered(args: Iterable[Any]) -> list[Any]:

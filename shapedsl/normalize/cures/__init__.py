@@ -16,15 +16,19 @@ is what the spec loses. All that is added is a comparison, since torch concludes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from ...ir import COMPARISONS, Compare, Const, Not, Predicate, Signature, Var
 from ...ir.cure import Cure, CureKind
 from ...ir.expanded import Lowered
+from ...ir.walk import negated
 from ...ir.write import write_predicate
+from ..predicates import simplify_predicate
+from ..predicates import split as conjuncts
 from .bounds import lowered as upper_bounds
 from .bounds import raised
-from .excluded import excluded, together
-from .question import Question, conjunction
+from .excluded import brief, excluded, guards, together
+from .question import Question, conjunction, names
 from .sides import ways
 
 MOST = 5
@@ -52,21 +56,19 @@ def cures(
         most: How many are wanted.
     """
     question = _question(spec, given, hints or {})
-    found: dict[frozenset[Predicate], Cure] = {}
-    ranked: list[tuple[tuple[object, ...], Cure]] = []
     decided = _decided(question, predicate)
+    found: dict[frozenset[Predicate], tuple[tuple[object, ...], Cure]] = {}
     for holds in (False, True) if decided is None else (decided,):
-        side = predicate if holds else Not(predicate)
-        for add in _candidates(question, side):
-            key = frozenset(add)
-            if key in found or not _decides(question, side, add):
-                continue
-            cure = _cure(question, add, holds, exact := question.implied(conjunction(add), side) is True)
-            if cure is None:
-                continue
-            found[key] = cure
-            ranked.append((_rank(question, cure, exact), cure))
-    ranked.sort(key=lambda each: each[0])
+        side = predicate if holds else negated(predicate)
+        candidates = _candidates(question, side)
+        if decided is not None:  # torch knows the very words that it asked in
+            candidates = chain([(side,)] if isinstance(side, Compare) else [], candidates)
+        for candidate in candidates:
+            add = _said(question, candidate)
+            if frozenset(add) not in found and question.implied(side, *add) and question.possible(*add):
+                cure = _cure(question, add, holds)
+                found[frozenset(add)] = _rank(question, cure, side), cure
+    ranked = list(found.values()) if decided is not None else sorted(found.values(), key=lambda each: each[0])
     return tuple(cure for _, cure in ranked[:most])
 
 
@@ -98,24 +100,24 @@ def _candidates(question: Question, side: Predicate) -> Iterator[tuple[Predicate
     yield from upper_bounds(question, side)
 
 
-def _decides(question: Question, side: Predicate, add: tuple[Predicate, ...]) -> bool:
-    return question.implied(side, *add) is True
+def _said(question: Question, candidate: Sequence[Predicate]) -> tuple[Predicate, ...]:
+    """Returns ``candidate`` as briefly as the spec allows, behind what keeps its divisors from 0."""
+    parts = [brief(question, part) for part in candidate]
+    needed = [part for part in parts if not question.implied(part)] or parts
+    guarded = [guard for part in needed for guard in guards(question, part)]
+    return tuple(dict.fromkeys([*guarded, *needed]))
 
 
-def _cure(question: Question, add: tuple[Predicate, ...], holds: bool, exact: bool) -> Cure | None:
-    """Returns what ``add`` means for the spec, or None if it contradicts it or cannot be shown not to."""
-    hinted = question.hint_satisfies(conjunction(add))
-    if not question.possible(*add):
-        return None
-    needed = tuple(part for part in add if not question.implied(part)) or add
-    parts = list(excluded(question, needed))
+def _cure(question: Question, add: tuple[Predicate, ...], holds: bool) -> Cure:
+    """Returns what ``add`` means for the spec."""
+    parts = tuple(excluded(question, add))
     return Cure(
-        add=needed,
+        add=add,
         holds=holds,
         excludes=together(parts) if parts else None,
-        cases=tuple(parts),
-        holds_hint=hinted is True,
-        kind=_kind(needed),
+        cases=parts,
+        holds_hint=question.hint_satisfies(conjunction(add)) is True,
+        kind=_kind(add),
     )
 
 
@@ -138,12 +140,15 @@ def _kind_of(predicate: Predicate) -> CureKind:
             return "equality"
 
 
-def _rank(question: Question, cure: Cure, exact: bool) -> tuple[object, ...]:
+def _rank(question: Question, cure: Cure, side: Predicate) -> tuple[object, ...]:
     """Returns what cures are sorted by."""
-    kept = [question.hint_satisfies(part) for part in cure.add]
-    loses_hint = False in kept
+    loses_hint = False in [question.hint_satisfies(part) for part in cure.add]
+    exact = question.implied(conjunction(cure.add), side) is True  # it takes no size that it could leave
+    same = frozenset(map(simplify_predicate, cure.add)) == frozenset(conjuncts(simplify_predicate(side)))
+    heard = same or question.shown_by_ranges(side, cure.add)  # torch will conclude it
+    entangled = any(len(names(part)) > 1 for part in cure.add)  # torch reasons best about one size at a time
     text = ", ".join(map(write_predicate, cure.add))
-    return (loses_hint, not exact, _KINDS.index(cure.kind), len(cure.add), len(text), text)
+    return loses_hint, not exact, not heard, entangled, _KINDS.index(cure.kind), len(cure.add), len(text), text
 
 
 __all__ = ["Cure", "CureKind", "cures"]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...ir import Compare, Const, Not, Predicate
+from ...ir import Apply, Compare, Const, Not, Or, Predicate, Var
+from ...ir.walk import nodes
 from ..predicates import simplify_predicate
 from ..predicates import split as conjuncts
 from .question import Question, compare, conjunction
@@ -24,15 +25,22 @@ def excluded(question: Question, add: Sequence[Predicate]) -> Iterator[tuple[Pre
         if question.implied(predicate):
             continue
         opposite = simplify_predicate(Not(predicate))
-        yield tuple(_brief(question, part, opposite) for part in conjuncts(opposite))
+        parts = tuple(brief(question, part, opposite) for part in conjuncts(opposite))
+        yield (*(guard for part in parts for guard in guards(question, part)), *parts)
 
 
-def _brief(question: Question, predicate: Predicate, whole: Predicate) -> Predicate:
-    """Returns ``predicate`` as the spec allows to say it: ``S == 1`` for ``S <= 1`` where S is 1 or more."""
+def brief(question: Question, predicate: Predicate, *given: Predicate) -> Predicate:
+    """Returns ``predicate`` as the spec allows to say it: ``S == 1`` for ``S <= 1`` where S is 1 or more.
+
+    Args:
+        question: The spec.
+        predicate: What holds of sizes of the spec.
+        given: What else does.
+    """
     predicate = plain(predicate)
     match predicate:
-        case Compare(op=op, left=left, right=Const()) if op.name in ("<=", ">="):
-            found = question.range(left, whole)
+        case Compare(op=op, left=Var() as left, right=Const()) if op.name in ("<=", ">="):
+            found = question.range(left, predicate, *given)
             if found is None:
                 return predicate
             if found.low is not None and found.low == found.high:
@@ -43,12 +51,22 @@ def _brief(question: Question, predicate: Predicate, whole: Predicate) -> Predic
             return predicate
 
 
+def guards(question: Question, predicate: Predicate) -> Iterator[Predicate]:
+    """Yields what keeps the divisors of ``predicate`` from 0, as far as the spec does not."""
+    for node in nodes(predicate):
+        match node:
+            case Apply(op=op, args=(_, divisor)) if op.name in ("//", "%", "cdiv") and not isinstance(divisor, Const):
+                if not question.implied(compare(divisor, "!=", 0)):
+                    positive = question.never_negative(divisor)
+                    yield compare(divisor, ">=", 1) if positive else compare(divisor, "!=", 0)
+            case _:
+                pass
+
+
 def together(parts: Sequence[tuple[Predicate, ...]]) -> Predicate:
     """Returns that one of ``parts`` holds."""
-    from ...ir import Or
-
     each = [conjunction(part) for part in parts]
     return each[0] if len(each) == 1 else Or(tuple(each))
 
 
-__all__ = ["excluded", "together"]
+__all__ = ["brief", "excluded", "guards", "together"]

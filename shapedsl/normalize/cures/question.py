@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Size, Variable
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Constraint, Not, Or, Predicate, Size, Variable
 from ...ir.walk import free_vars, holds
+from ..algebra import TooLarge, difference
 from ..decide import Proved, Range, Refuted, Unknown, find_sizes, implied_by, range_of
+from ..domains import Contradiction
+from ..facts import stated_domains
+from ..intervals import Box
+from ..polynomial import terms_interval
+from ..predicates import simplify_predicate
+from ..predicates import split as conjuncts
 
 WORK = 20_000  # of one question
 
@@ -46,6 +53,18 @@ class Question:
         """Returns what the values of ``size`` are in where ``given`` holds; None if there are none."""
         return range_of(self.variables, [*self.stated, *given], size, work=WORK)
 
+    def shown_by_ranges(self, side: Predicate, add: Sequence[Predicate]) -> bool:
+        """Returns whether the range of each variable, with ``add``, is enough to see that ``side`` holds.
+
+        That is how torch concludes what it was not told in so many words.
+        """
+        try:
+            constraints = [Constraint(each) for each in (*self.stated, *add)]
+            box = stated_domains(self.variables, constraints).box
+            return all(_is_shown(part, box) for part in conjuncts(simplify_predicate(side)))
+        except (Contradiction, TooLarge):
+            return False
+
     def hint_satisfies(self, predicate: Predicate) -> bool | None:
         """Returns whether the hints satisfy ``predicate``; None where they leave it open."""
         try:
@@ -56,6 +75,25 @@ class Question:
     def never_negative(self, size: Size) -> bool:
         """Returns whether ``size`` is proved to be no less than 0."""
         return self.implied(Compare(COMPARISONS[">="], size, Const(0))) is True
+
+
+def _is_shown(predicate: Predicate, box: Box) -> bool:
+    if not isinstance(predicate, Compare):
+        return False
+    values = terms_interval(difference(predicate.left, predicate.right, box), box)
+    match predicate.op.name:
+        case "==":
+            return values.low == values.high == 0
+        case "!=":
+            return values.low > 0 or values.high < 0
+        case "<=":
+            return values.high <= 0
+        case "<":
+            return values.high < 0
+        case ">=":
+            return values.low >= 0
+        case _:
+            return values.low > 0
 
 
 def constants(predicate: Predicate) -> set[int]:

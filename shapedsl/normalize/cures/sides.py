@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import islice, product
 
-from ...ir import And, Apply, Compare, Const, Not, Or, Predicate, Size
-from ...ir.operators import COMPARISONS
+from ...ir import And, Apply, Compare, Const, Not, Or, Predicate, Size, Var
 from ..algebra import TooLarge, difference
 from ..polynomial import Monomial, Terms, build, content
 from ..predicates import simplify_predicate
+from .bounds import raised
 from .question import Question, compare, conjunction, names
 from .single import exactly
 
@@ -39,7 +39,7 @@ def _ways(question: Question, predicate: Predicate) -> Iterator[tuple[Predicate,
     free = names(predicate)
     if len(free) == 1 and (found := exactly(question, predicate, free[0])) is not None:
         yield found
-        if isinstance(predicate, Compare):
+        if _is_bare(predicate):
             return
     match predicate:
         case And(args=args):
@@ -51,14 +51,20 @@ def _ways(question: Question, predicate: Predicate) -> Iterator[tuple[Predicate,
                 yield from _ways(question, arg)
         case Compare():
             yield from _comparison(question, predicate)
+            if len(free) == 1:
+                yield from raised(question, predicate)
         case Not():
             yield from _ways(question, simplify_predicate(predicate))
 
 
+def _is_bare(predicate: Predicate) -> bool:
+    return isinstance(predicate, Compare) and isinstance(predicate.left, Var) and isinstance(predicate.right, Const)
+
+
 def _comparison(question: Question, predicate: Compare) -> Iterator[tuple[Predicate, ...]]:
-    """Yields the ways of a comparison of several variables."""
+    """Yields the ways of a comparison, and what its factors ask for."""
     op = predicate.op.name
-    found = list(_factors(question, predicate)) if op in ("==", "!=") else _positive(question, predicate)
+    found = list(_factors(predicate)) if op in ("==", "!=") else _positive(question, predicate)
     if found:
         if op == "==":
             for factor in found:
@@ -73,13 +79,13 @@ def _positive(question: Question, predicate: Compare) -> list[Size]:
     """Returns the factors of a product, never negative, that ``predicate`` says to be 1 or more; none if it is none."""
     match plain(predicate):
         case Compare(op=op, right=Const(value=1)) as above if op.name == ">=":
-            found = list(_factors(question, compare(above.left, "!=", 0)))
+            found = list(_factors(compare(above.left, "!=", 0)))
             return found if all(map(question.never_negative, found)) else []
         case _:
             return []
 
 
-def _factors(question: Question, predicate: Compare) -> Iterator[Size]:
+def _factors(predicate: Compare) -> Iterator[Size]:
     """Yields the factors of which ``predicate`` says that their product is 0, or is not; none if there is one only."""
     try:
         polynomial = difference(predicate.left, predicate.right)
@@ -117,14 +123,18 @@ def _without(monomial: Monomial, common: Monomial) -> Monomial:
 
 
 def plain(predicate: Predicate) -> Predicate:
-    """Returns a comparison with a number as ``<=`` or ``>=``: ``N >= 6`` for ``N > 5``."""
+    """Returns a comparison as people write it: ``N >= 6`` for ``N > 5``, ``A < B`` for ``A + 1 <= B``."""
     match predicate:
         case Compare(op=op, left=left, right=Const(value=value)) if op.name in ("<", ">"):
-            return Compare(COMPARISONS[f"{op.name}="], left, Const(value + (1 if op.name == ">" else -1)))
-        case Compare(op=op, left=Apply(op=inner, args=(_, Const(value=by))), right=Const(value=value)) if (
-            op.name == ">=" and inner.name == "%" and value == 1 and by > 1
+            return plain(compare(left, f"{op.name}=", value + (1 if op.name == ">" else -1)))
+        case Compare(op=op, left=Apply(op=inner, args=(_, Const(value=by))) as left, right=Const(value=1)) if (
+            op.name == ">=" and inner.name == "%" and by > 1
         ):
-            return Compare(COMPARISONS["!="], predicate.left, Const(0))
+            return compare(left, "!=", 0)
+        case Compare(op=op, left=Apply(op=inner, args=(left, Const(value=1))), right=right) if (
+            op.name == "<=" and inner.name == "+" and not isinstance(right, Const)
+        ):
+            return compare(left, "<", right)
         case _:
             return predicate
 

@@ -4,29 +4,26 @@ Before and after (``S >= 1``)::
 
     S != 1                     S >= 2
     not S // 2 > 38            S <= 77
-    (S + 3) % 4 == 1           S % 4 == 2
-    1 < S + min(1, S)          S >= 1, which always holds
+    S // 2 == 1                S >= 2, S <= 3
 
-What is found by looking at sizes is proved before it is believed.
+Bounds and numbers only: from ``S != 2, S != 3`` torch does not conclude ``S // 2 != 1``. What is found by looking at
+sizes is proved before it is believed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ir import Apply, Compare, Const, Predicate, Var
-from ...ir.operators import MOD
+from ...ir import Compare, Predicate, Var
 from ..decide import Range
 from .question import Question, compare, conjunction, constants, satisfied
 
 REACH = 260  # sizes from the lowest one on that are looked at
 AROUND = 3  # sizes on both sides of a number that the predicate speaks of
-MOST_MODULUS = 64
-MOST_HOLES = 3
 
 
 def exactly(question: Question, predicate: Predicate, name: str) -> tuple[Predicate, ...] | None:
-    """Returns comparisons that hold together where ``predicate`` does, within the spec; None if none were found.
+    """Returns bounds that hold together where ``predicate`` does, within the spec; None if none were found.
 
     Args:
         question: The spec.
@@ -42,7 +39,7 @@ def exactly(question: Question, predicate: Predicate, name: str) -> tuple[Predic
     false = [value for value in values if verdicts[value] is False]
     if not true or not false:
         return None
-    for parts in _shapes(Var(name), true, false, domain):
+    for parts in _shapes(Var(name), true, false):
         together = conjunction(parts)
         agrees = all(satisfied(together, {name: value}) == (verdicts[value] is True) for value in values)
         if agrees and question.implied(predicate, *parts) and question.implied(together, predicate):
@@ -66,30 +63,17 @@ def values_of(domain: Range, predicate: Predicate) -> Iterator[int]:
             yield value
 
 
-def _shapes(variable: Var, true: list[int], false: list[int], domain: Range) -> Iterator[tuple[Compare, ...]]:
-    """Yields what could be said of sizes of which some are known; the words that torch reasons best with first."""
+def _shapes(variable: Var, true: list[int], false: list[int]) -> Iterator[tuple[Compare, ...]]:
+    """Yields what could be said of sizes of which some are known, one size before a bound."""
     first, last = true[0], true[-1]
-    if first > false[-1]:
-        yield (compare(variable, ">=", first),)
+    low, high = compare(variable, ">=", first), compare(variable, "<=", last)
     if len(true) == 1:
         yield (compare(variable, "==", first),)
+    if first > false[-1]:
+        yield (low,)
     if last < false[0]:
-        yield (compare(variable, "<=", last),)
-    if len(false) <= MOST_HOLES:
-        inside = [value for value in false if first < value < last]
-        edges: list[Compare] = []
-        if any(value < first for value in false):
-            edges.append(compare(variable, ">=", first))
-        if any(value > last for value in false):
-            edges.append(compare(variable, "<=", last))
-        yield (*edges, *(compare(variable, "!=", value) for value in inside))
-    yield (compare(variable, ">=", first), compare(variable, "<=", last))
-    for op, values, others in (("==", true, false), ("!=", false, true)):
-        for modulus in range(2, MOST_MODULUS + 1):
-            residue = values[0] % modulus
-            if all(value % modulus == residue for value in values) and not any(o % modulus == residue for o in others):
-                yield (compare(Apply(MOD, (variable, Const(modulus))), op, residue),)
-                break
+        yield (high,)
+    yield low, high
 
 
 __all__ = ["exactly", "values_of"]
