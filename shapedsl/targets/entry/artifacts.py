@@ -218,7 +218,9 @@ def compiled(
     lowered, offsets = (lowered, {}) if backed else shift(lowered)
     symbols: dict[str, Size] = {}
     note = None if backed else note_symbols(symbols, lowered)
-    entry = entry_function(target, parameters, lowered, name=name, present=present, offsets=offsets, note=note)
+    entry = entry_function(
+        target, parameters, lowered, name=name, present=present, offsets=offsets, note=note, backed=backed
+    )
     chosen: dict[str, Any] = {"recompile_limit": RECOMPILE_LIMIT, **options}
     # torch's isolation is a number in the process (2.14.1): threads that compile at once would miss each other's
     # graphs and make new ones. The entry function isolates as well: its code object is no one else's.

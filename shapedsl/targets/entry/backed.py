@@ -1,8 +1,12 @@
 """``backed``: the same entry function, compiled with sizes that torch may look at: `mark_dynamic` instead of a ShapesSpec.
 
 torch then guesses from the first call, and guards what it relied on: sizes on the other side of a branch have a graph of
-their own. Where it relied on the very size, it says so as an error, because the dim is marked; with a range, too, it would
-refuse any guard, and convolutions need some. A dim of 0 or 1 is left unmarked, since torch specializes those in any case.
+their own. Where it relied on the very size, it says so as an error, because the dim is marked. Ranges, equal sizes and
+assumptions are statements of the entry function (`told`): as part of a mark, a range would be a promise that no guard
+narrows it, and convolutions need some.
+
+A dim of 0 or 1 is left unmarked, since torch specializes those in any case, and with it what follows from it: under
+``y: Tensor[2*B]``, a ``B`` of 1 makes ``y`` 2. Other dims of such a call are marked so that this is no error.
 
 Marks are attributes of the caller's tensors, so they are taken off again when the call ends.
 """
@@ -22,6 +26,8 @@ from ...ir import Var, VariableKind
 from ...ir.expanded import Leaf, Lowered
 from ...runtime.code import Code
 from ...runtime.parameters import Parameter, header
+
+LEAST: Final = 2  # below it torch takes a size for a number
 
 
 @dataclass(frozen=True)
@@ -93,11 +99,14 @@ class _Marked:
     @contextmanager
     def around(self, *tensors: Any) -> Generator[None]:
         kept = [(tensor, _attributes(tensor)) for tensor in tensors]
+        sizes = [(tensors[mark.tensor], mark.axis, tensors[mark.tensor].shape[mark.axis]) for mark in self.marks]
+        mark = torch._dynamo.mark_dynamic
+        if any(size < LEAST for _, _, size in sizes):
+            mark = torch._dynamo.maybe_mark_dynamic
         try:
-            for mark in self.marks:
-                tensor = tensors[mark.tensor]
-                if tensor.shape[mark.axis] >= 2:
-                    torch._dynamo.mark_dynamic(tensor, mark.axis)
+            for tensor, axis, size in sizes:
+                if size >= LEAST:
+                    mark(tensor, axis)
             yield
         finally:
             for tensor, before in reversed(kept):
@@ -106,8 +115,9 @@ class _Marked:
                 tensor.__dict__.update(before)
 
 
-_MADE = (
+_MADE: Final = (
     "_dynamo_dynamic_indices",
+    "_dynamo_weak_dynamic_indices",
     "_dynamo_dynamic_range",
     "_dynamo_hint_overrides",
     "_specialize_on",

@@ -26,6 +26,7 @@ from ...ir import Static
 from ...ir.expanded import Leaf, Lowered
 from ...runtime.code import Code
 from ...runtime.parameters import Parameter, header, passed
+from .told import told
 
 
 def touches(leaves: Sequence[Leaf], code: Code, spelled: Mapping[str, str]) -> Iterator[str]:
@@ -55,6 +56,7 @@ def entry_function(
     present: Mapping[str, bool] | None = None,
     offsets: Mapping[str, int] | None = None,
     note: Callable[[], None] | None = None,
+    backed: bool = False,
 ) -> FunctionType:
     """Returns the function to compile.
 
@@ -66,10 +68,13 @@ def entry_function(
         present: Parameters that map to false are not passed to the target.
         offsets: Scalar parameter → what the caller added to it, to be subtracted again.
         note: Is called while torch traces, once every leaf is bound; leaves nothing in the graph.
+        backed: Whether torch is told by statements what is promised of sizes, since it gets no ShapesSpec.
     """
     spelled = {param.name: param.spelled for param in parameters}
     code = Code([*spelled.values(), name])
     lines = list(touches(lowered.leaves, code, spelled))
+    if backed:
+        lines += told(lowered, code, spelled)
     if note is not None:
         lines.append(f"{code.use(note, 'note')}()")
     for param, offset in (offsets or {}).items():
