@@ -65,10 +65,13 @@ def cures(
             candidates = chain([(side,)] if isinstance(side, Compare) else [], candidates)
         for candidate in candidates:
             add = _said(question, candidate)
-            if frozenset(add) not in found and question.implied(side, *add) and question.possible(*add):
+            if add and frozenset(add) not in found and question.implied(side, *add) and question.possible(*add):
                 cure = _cure(question, add, holds)
                 found[frozenset(add)] = _rank(question, cure, side), cure
-    ranked = list(found.values()) if decided is not None else sorted(found.values(), key=lambda each: each[0])
+    if decided is None:
+        ranked = sorted(found.values(), key=lambda each: each[0])
+    else:
+        ranked = sorted(found.values(), key=lambda each: (each[1].excludes is not None, each[0][0]))
     return tuple(cure for _, cure in ranked[:most])
 
 
