@@ -29,7 +29,7 @@ from .printed import read_printed
 from .symbolic import Unreadable, negated, read_predicate, read_size
 
 _TEXT: Final = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?) on node '", re.DOTALL)
-_SYMBOL: Final = re.compile(r"\b[us]\d+\b")
+SYMBOL: Final = re.compile(r"\b[us]\d+\b")  # torch's name of a size
 _COMPARED: Final[dict[Any, str]] = {
     operator.eq: "==",
     operator.ne: "!=",
@@ -82,12 +82,20 @@ def assertions(
             yield from _constrained(node, lookup, measure)
 
 
+def assertion_texts(graph: Any) -> Iterator[tuple[Any, str]]:
+    """Yields the condition of each assertion of ``graph``: the node that computes it, and as torch prints it."""
+    for node in graph.nodes:
+        if node.op == "call_function" and "_assert_scalar" in str(node.target):
+            found = _TEXT.search(str(node.args[1])) if len(node.args) > 1 else None
+            yield node.args[0], found["condition"] if found is not None else str(node.args[0])
+
+
 def _asserted(
     node: Any, lookup: Callable[[str], Size | None], measure: Callable[[Any, int], Size | None] | None
 ) -> Assertion:
     found = _TEXT.search(str(node.args[1])) if len(node.args) > 1 else None
     text = found["condition"] if found is not None else str(node.args[0])
-    names = frozenset(_SYMBOL.findall(text)) if found is not None else frozenset[str]()
+    names = frozenset(SYMBOL.findall(text)) if found is not None else frozenset[str]()
     try:
         if found is not None:
             return Assertion(read_printed(text, lookup), names, text)
@@ -160,4 +168,4 @@ def _size(node: Any, measure: Callable[[Any, int], Size | None]) -> Size:
     return found
 
 
-__all__ = ["Assertion", "assertions"]
+__all__ = ["SYMBOL", "Assertion", "assertion_texts", "assertions"]

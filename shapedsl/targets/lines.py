@@ -44,6 +44,13 @@ class Lines:
                 return user_line(node.meta["stack_trace"])
         return None
 
+    def maker(self, name: str) -> str | None:
+        """Returns the line of the first operation that gives a size which has the symbol ``name``, or None."""
+        for node, operands in self._operations:
+            if name in _value_names(node) and not any(name in operand for operand in operands):
+                return user_line(node.meta["stack_trace"])
+        return None
+
     @functools.cached_property
     def _operations(self) -> list[tuple[Any, list[set[str]]]]:
         """The user's operations, with the symbols in each operand: the first question pays for all of them."""

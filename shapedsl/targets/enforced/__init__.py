@@ -3,5 +3,16 @@
 from __future__ import annotations
 
 from .model import Data, Enforced, Output, place_variable
+from .programs import enforced_by_program
+from .stated import Statement, stated, statements
 
-__all__ = ["Data", "Enforced", "Output", "place_variable"]
+__all__ = [
+    "Data",
+    "Enforced",
+    "Output",
+    "Statement",
+    "enforced_by_program",
+    "place_variable",
+    "stated",
+    "statements",
+]

@@ -83,6 +83,7 @@ class Enforced:
         data: The sizes that data decides.
         unread: Conditions that it checks and that could not be read, as torch writes them: it may refuse more.
         remarks: What is said of it besides.
+        cures: What to do about what it does not check.
         front: Whether shapedsl's own check stands in front of it; what that refuses is among ``checked``.
         label: Which artifact it is, where there are several: a case, a graph.
         dtypes: The dtype of each tensor that it was made for, by path: ``float32``.
@@ -97,6 +98,7 @@ class Enforced:
     data: tuple[Data, ...] = ()
     unread: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    cures: tuple[str, ...] = ()
     front: bool = False
     label: str = ""
     dtypes: tuple[tuple[str, str], ...] = field(default=())
