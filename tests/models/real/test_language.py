@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip("torch", reason="models run through torch")
 pytest.importorskip("transformers", reason="half of the entries are its models")
 
-from tests.models.real import language_entries
+from tests.models.real import language_entries, own_entries
 from tests.models.real.entry import Entry
 from tests.models.real.runner import exported, try_compiled, try_program
 
-ALL = pytest.mark.parametrize("entry", language_entries.ENTRIES, ids=lambda entry: entry.name)
+ALL = pytest.mark.parametrize("entry", [*language_entries.ENTRIES, *own_entries.ENTRIES], ids=lambda entry: entry.name)
 
 
 @ALL
