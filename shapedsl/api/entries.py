@@ -11,6 +11,7 @@ from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..targets.tensors import torch_for
 from .callables import refuse_receiver
+from .lowering import judge_for
 from .sources import as_spec, carried_spec
 from .spec import Spec, warn
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..ir import Signature
     from ..ir.expanded import Expanded, Lowered
+    from .lowering import LoweringName
     from .sources import SpecLike
 
 # A module is callable; stubs of torch that make it generic keep that from type checkers.
@@ -30,17 +32,28 @@ Target = TypeVar("Target", bound="Callable[..., Any] | TorchModule")
 
 @overload
 def compile(
-    fn: Target, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
+    fn: Target,
+    spec: SpecLike | None = None,
+    *,
+    case: str | None = None,
+    lowering: LoweringName = "unbacked",
+    **torch_compile_kwargs: Any,
 ) -> Target: ...
 @overload
 def compile(
-    fn: None = None, spec: SpecLike | None = None, *, case: str | None = None, **torch_compile_kwargs: Any
+    fn: None = None,
+    spec: SpecLike | None = None,
+    *,
+    case: str | None = None,
+    lowering: LoweringName = "unbacked",
+    **torch_compile_kwargs: Any,
 ) -> Callable[[Target], Target]: ...
 def compile(
     fn: Callable[..., Any] | TorchModule | None = None,
     spec: SpecLike | None = None,
     *,
     case: str | None = None,
+    lowering: LoweringName = "unbacked",
     **torch_compile_kwargs: Any,
 ) -> Any:
     """Returns ``fn`` compiled under its spec; a module gives a module.
@@ -54,27 +67,42 @@ def compile(
         fn: A function, method, builtin, partial, callable object or module.
         spec: A `Spec`, a path, text or a ShapesSpec; by default the annotations of ``fn``.
         case: Lowers one alternative instead of the ``where`` part.
+        lowering: ``unbacked``: torch is given a ShapesSpec. ``backed``: sizes are marked instead, for networks that
+            torch computes wrongly without looking at sizes (convolutions under inductor on CPU); some have graphs of
+            their own. ``auto``: unbacked, if the first call finds that it computes what ``fn`` does on sampled
+            sizes; else backed, which is told once. What was chosen, and what it does not promise, is the ``lowering``
+            of what is returned.
         **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` and ``isolate_recompiles`` are always on.
 
     Raises:
-        ShapeError: The spec is wrong; at a call: the inputs do not satisfy it, or torch cannot compile
-            the function under it (``data-dependent``).
+        ShapeError: The spec is wrong; at a call: the inputs do not satisfy it, torch cannot compile
+            the function under it (``data-dependent``), or under ``auto`` neither lowering serves.
         TypeError: An option that the spec decides: ``dynamic=``, ``dynamic_shapes=``, ``fullgraph=False``,
             ``isolate_recompiles=False``.
+        ValueError: There is no such ``lowering``.
         RuntimeError: torch has no such backend, mode or option.
     """
     if fn is None:
 
         def decorate(target: Target) -> Target:
-            return compile(target, spec, case=case, **torch_compile_kwargs)
+            return compile(target, spec, case=case, lowering=lowering, **torch_compile_kwargs)
 
         return decorate
     torch_for("compiling")
     from ..targets.entry.compile import compile_callable, require_options
 
     require_options(torch_compile_kwargs)
-    found = _selected(as_spec(spec, fn), case)
-    return compile_callable(fn, found.signature, lower_expanded, solve=pipeline.solve, **torch_compile_kwargs)
+    judge = judge_for(lowering)
+    found = _selected(as_spec(spec, fn), case, lowering)
+    return compile_callable(
+        fn,
+        found.signature,
+        lower_expanded,
+        solve=pipeline.solve,
+        lowering=lowering,
+        judge=judge,
+        **torch_compile_kwargs,
+    )
 
 
 def export(
@@ -181,12 +209,12 @@ def lower_attached(function: Callable[..., Any]) -> ShapesSpec:
     return as_spec(None, function).to_torch()
 
 
-def _selected(spec: Spec, case: str | None) -> Spec:
+def _selected(spec: Spec, case: str | None, lowering: str = "unbacked") -> Spec:
     """Returns the spec to lower, found satisfiable."""
     chosen = spec
     if case is not None:
         signature, mode = spec.selected(case)
-        if mode != "compiled":
+        if mode != "compiled" and not (mode == "backed" and lowering != "unbacked"):
             message = f"`{case}` of `{spec.name}` runs {mode}: there is nothing to lower"
             raise ShapeError([Diagnostic("cases-not-lowered", Severity.ERROR, message, helps=("name another case",))])
         chosen = Spec(signature, spec.diagnostics)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ...ir import Mode
 from ...ir.expanded import Expanded
 from ...runtime.parameters import Parameter
-from ...targets.entry.artifacts import Compiled, compiled
+from ...targets.entry.artifacts import Compiled, compiled, planned
 from ...targets.entry.compile import Passes
+from ...targets.entry.lowering import BACKED, Plan
 from ...targets.entry.serving import is_refusal
 from .artifacts import ArtifactSpec
 
@@ -59,6 +61,7 @@ class CompileBackend:
         self._lower = passes.lower
         self._options = options
         self._name = name
+        self.plan = Plan.of(passes.lowering, passes.judge)
         self._made: dict[Callable[..., Any], Compiled] = {}
 
     def make(
@@ -71,7 +74,8 @@ class CompileBackend:
         """
         lowered = self._lower(at, statics, True)
         make = functools.partial(compiled, self._target, self._parameters, lowered, self._options)
-        made = make(name=self._name, present=present, backed=spec.mode is Mode.BACKED)
+        plan = replace(self.plan, lowering=BACKED) if spec.mode is Mode.BACKED else self.plan
+        made = planned(plan, make, self._target, lowered, name=self._name, present=present)
         self._made[made.run] = made
         return made.run
 

@@ -30,8 +30,10 @@ from ...runtime.parameters import OMITTED, REQUIRED, Parameter, header, passed
 from ..errors import trace_failure
 from ..shapes_spec import write
 from ..tracing import traced_test
+from .auto import Auto
 from .backed import marking, specialized
 from .demands import demand_failure, note_symbols
+from .lowering import AUTO, BACKED, UNBACKED, Choice, Plan, remarks_of
 from .refusals import refusal
 from .shift import shift
 from .source import entry_function
@@ -71,10 +73,12 @@ class Artifacts:
         lower: Lower,
         options: Mapping[str, Any],
         name: str,
+        plan: Plan | None = None,
     ) -> None:
         self.target = target
         self.parameters = parameters
         self.lower = lower
+        self.plan = plan or Plan.of(UNBACKED, None)
         self.options = options
         self.name = name
         self._lock = threading.RLock()
@@ -153,7 +157,8 @@ class Artifacts:
 
     def _artifact(self, expanded: Expanded, present: Mapping[str, bool], statics: Mapping[str, int]) -> Artifact:
         lowered = self.lower(expanded, statics, True)
-        made = compiled(self.target, self.parameters, lowered, self.options, name=self.name, present=present)
+        make = functools.partial(compiled, self.target, self.parameters, lowered, self.options)
+        made = planned(self.plan, make, self.target, lowered, name=self.name, present=present)
 
         def translate(error: Exception) -> None:
             """Raises what ``error`` means for the spec, if it means anything; else returns."""
@@ -245,6 +250,41 @@ def compiled(
         )
 
     return Compiled(run, translate, functools.partial(graphs_of, entry))
+
+
+def planned(
+    plan: Plan,
+    make: Callable[..., Compiled],
+    target: Callable[..., Any],
+    lowered: Lowered,
+    *,
+    name: str,
+    present: Mapping[str, bool],
+) -> Compiled:
+    """Returns an artifact that is lowered as ``plan`` says; under ``auto`` its first call decides.
+
+    Args:
+        plan: How, and who is told.
+        make: `compiled`, but for its keywords.
+        target: The original.
+        lowered: What torch is told.
+        name: What messages call it.
+        present: Parameters that map to false are not passed.
+
+    Raises:
+        ShapeError: It cannot be lowered.
+    """
+
+    def kind(backed: bool) -> Compiled:
+        return make(name=name, present=present, backed=backed)
+
+    if plan.lowering == AUTO and plan.judge is not None:
+        auto = Auto(target, name, lowered, kind, plan.judge, plan.record)
+        return Compiled(auto.run, auto.translate, auto.graphs)
+    made = kind(plan.lowering == BACKED)
+    remarks = tuple(remarks_of(lowered)) if plan.lowering == BACKED else ()
+    plan.record.choices.append(Choice(plan.lowering, "", remarks))
+    return made
 
 
 def graphs_of(entry: FunctionType) -> int:

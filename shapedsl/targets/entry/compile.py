@@ -33,6 +33,7 @@ from ...runtime.select import Selector
 from ...runtime.solve import Solve
 from ..tensors import torch_tensors
 from .artifacts import Artifacts, Lower
+from .lowering import UNBACKED, Judge, Plan
 from .parameters import parameters_of
 from .shift import shift
 
@@ -73,7 +74,14 @@ def _nothing() -> None:
 
 
 def compile_callable(
-    target: Callable[..., Any], signature: Signature, lower: Lower, *, solve: Solve | None = None, **options: Any
+    target: Callable[..., Any],
+    signature: Signature,
+    lower: Lower,
+    *,
+    solve: Solve | None = None,
+    lowering: str = UNBACKED,
+    judge: Judge | None = None,
+    **options: Any,
 ) -> Any:
     """Returns ``target`` compiled under its spec: a module for a module, else a plain function.
 
@@ -82,6 +90,8 @@ def compile_callable(
         signature: Its spec, found satisfiable.
         lower: Makes the lowerable form; raises ShapeError where there is none.
         solve: Computes variables that the check cannot read off; without it their specs are refused.
+        lowering: ``unbacked``, ``backed`` or ``auto``.
+        judge: Compares artifacts with ``target``, for ``auto``.
         **options: torch.compile's.
 
     Raises:
@@ -90,23 +100,28 @@ def compile_callable(
     """
     require_options(options)
     if isinstance(target, (staticmethod, classmethod)):  # as a decorator in a class body finds them
-        wrapped = compile_callable(target.__func__, signature, lower, solve=solve, **options)
+        wrapped = compile_callable(
+            target.__func__, signature, lower, solve=solve, lowering=lowering, judge=judge, **options
+        )
         return type(target)(wrapped)
     if not callable(target):
         raise TypeError(f"compile() takes a callable, not {target!r}")
+    passes = Passes(lower, solve, lowering, judge)
     if isinstance(target, torch.nn.Module):
         from .module import SpecModule
 
-        return SpecModule(target, Recipe(signature, Passes(lower, solve), options))
-    return checked_function(target, signature, Passes(lower, solve), options)
+        return SpecModule(target, Recipe(signature, passes, options))
+    return checked_function(target, signature, passes, options)
 
 
 @dataclass(frozen=True)
 class Passes:
-    """What `normalize` does for a compiled callable; see `compile_callable`."""
+    """What `normalize` does for a compiled callable, and how its sizes are lowered; see `compile_callable`."""
 
     lower: Lower
     solve: Solve | None
+    lowering: str = UNBACKED
+    judge: Judge | None = None
 
 
 class Recipe:
@@ -125,15 +140,18 @@ class Recipe:
 def checked_function(
     target: Callable[..., Any], signature: Signature, passes: Passes, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """Returns the function that checks a call and runs its artifact."""
+    """Returns the function that checks a call and runs its artifact; its ``lowering`` tells what was chosen."""
+    plan = Plan.of(passes.lowering, passes.judge)
 
     def make(function: Callable[..., Any], parameters: Sequence[Parameter]) -> FunctionType:
-        maker = Artifacts(function, parameters, passes.lower, options, name_of(function))
+        maker = Artifacts(function, parameters, passes.lower, options, name_of(function), plan)
         selector = Selector(signature, parameters, torch_tensors(), maker, name=maker.name, solve=passes.solve)
         refuse_early(replace(signature, params=tuple(selector.listed)), passes.lower)
         return selector.front()
 
-    return fronted(target, signature, make)
+    front = fronted(target, signature, make)
+    setattr(front, "lowering", plan.record)  # noqa: B010 - no function has it
+    return front
 
 
 # A function with the parameters of the first argument, which are the second.
