@@ -60,7 +60,7 @@ class PaddedCalls:
         if cell[RUN] is None:
             return artifact.start(values, self.call(chosen, sizes))
         try:
-            return self._padder.call(artifact.positional, sizes, chosen, values)
+            return artifact.settled(values, self._padder.call(artifact.positional, sizes, chosen, values))
         except PaddingError:
             raise
         except Exception as error:

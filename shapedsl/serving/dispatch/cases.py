@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from typing import cast
 
-from ...ir import Alternative, Constraint, Mode, Signature, VariableKind
+from ...ir import COMPARISONS, Alternative, Compare, Const, Constraint, Mode, Signature, Size, Var, VariableKind
 from ...ir.taking import asked_by, negation, padded_name
-from ...ir.walk import free_vars, holds
+from ...ir.walk import free_vars, holds, substitute
 from .artifacts import ArtifactSpec
 
 MOST_COUNTED = 10_000  # joint choices of members that are looked at
@@ -140,6 +141,33 @@ def combinations(alternative: Alternative) -> Iterator[tuple[tuple[str, int], ..
             yield tuple(sizes.items())
 
 
+def members_of(alternative: Alternative, combination: tuple[tuple[str, int], ...]) -> Iterator[Constraint]:
+    """Yields that sizes are padded to ``combination``: above the next smaller member.
+
+    Args:
+        alternative: With buckets.
+        combination: The members, by variable.
+    """
+    buckets = {bucket.variable: bucket for bucket in alternative.buckets}
+    padded = {padded_name(buckets[name]): size for name, size in combination}
+    for name, size in combination:
+        members = [each for each in buckets[name].members or () if each < size]
+        variable = Var(name)
+        yield _say(Compare(COMPARISONS["<="], variable, Const(size)))
+        if buckets[name].pads is None:
+            yield _say(Compare(COMPARISONS["=="], variable, Const(size)))
+        elif members and not any(padded.keys() & set(free_vars(c.predicate)) for c in alternative.constraints):
+            yield _say(Compare(COMPARISONS[">"], variable, Const(members[-1])))
+    sizes = {name: cast("Size", Const(size)) for name, size in padded.items()}
+    for constraint in alternative.constraints:
+        if padded.keys() & set(free_vars(constraint.predicate)):
+            yield replace(constraint, predicate=substitute(constraint.predicate, sizes))
+
+
+def _say(predicate: Compare) -> Constraint:
+    return Constraint(predicate, None, text="the members of a bucket")
+
+
 def statics_of(signature: Signature) -> tuple[str, ...]:
     """Returns the sizes that are static, and taken from the arguments: an artifact each."""
     return tuple(v.name for v in signature.variables if v.kind is VariableKind.CONST)
@@ -151,6 +179,7 @@ __all__ = [
     "case_spec",
     "combinations",
     "label",
+    "members_of",
     "negations",
     "numbered",
     "statics_of",

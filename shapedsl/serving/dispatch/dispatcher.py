@@ -14,6 +14,7 @@ After (the function that is called; names shortened)::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import FunctionType
 from typing import Any, Final, NoReturn
@@ -38,6 +39,7 @@ from .backend import Backend
 from .cases import case_spec, label
 from .running import Artifact
 from .structure import MOST_INTS, Key, Structure, Taken
+from .verifying import Verify, WrongArtifact
 
 
 class Dispatcher:
@@ -53,6 +55,7 @@ class Dispatcher:
         name: str,
         solve: Solve | None = None,
         unpad: Unpad | None = None,
+        verify: Verify | None = None,
     ) -> None:
         """Args:
         target: The original.
@@ -62,6 +65,7 @@ class Dispatcher:
         name: What messages call it.
         solve: Computes variables that cannot be read off.
         unpad: What crops an output, by its path.
+        verify: How artifacts are compared with ``target`` before they serve; None: they are not.
         """
         self.target = target
         self.parameters = tuple(parameters)
@@ -70,7 +74,9 @@ class Dispatcher:
         self.name = name
         self.tensors = torch_tensors()
         self.unpad: Final = dict(unpad or {})
+        self.verify = verify
         self.lock = Lock()
+        self.comparing = Lock()  # taken before that of an artifact: the target may call itself
         self.structures: dict[object, Structure] = {}
         self.refused = 0  # calls that no alternative took
         self.versions = partial(versions_of, target)
@@ -136,6 +142,12 @@ class Dispatcher:
         _, _, values = self.asked(*args, **kwargs)
         return self._asking.arguments(values)
 
+    def listed(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """Returns arguments, one a parameter, by the name of each, without omitted ones and what no spec speaks of."""
+        listed = {param.name for param in self.selector.listed}
+        found = self._asking.arguments(values)
+        return {name: value for name, value in found.items() if name in listed}
+
     def device(self) -> Any:
         """Returns where tensors have to be; None for anywhere."""
         return device_of(self.target, self.bound)
@@ -155,6 +167,10 @@ class Dispatcher:
             return structure.artifact(taken.position, frozenset(), key)
         return structure.artifacts.get((taken.position, frozenset(), key))
 
+    def comparing_or_not(self) -> AbstractContextManager[Any]:
+        """Returns the lock to take while an artifact is made: one, where artifacts are compared."""
+        return nullcontext() if self.verify is None else self.comparing
+
     def free_buffers(self) -> int:
         """Frees the memory that padding keeps for later calls; returns how many bytes that was."""
         return sum(structure.free_buffers() for structure in list(self.structures.values()))
@@ -170,6 +186,10 @@ class Dispatcher:
         structure = artifact.structure
         after = structure.alternatives[artifact.spec.position + 1 :]
         told.warn(told.failed_artifact(self.name, artifact, error, after))
+
+    def tell_wrong(self, error: WrongArtifact) -> None:
+        """Warns that an artifact is wrong, or cannot be compared."""
+        told.warn(error.diagnostics[0])
 
     def tell_refused(self, artifact: Artifact, error: Exception) -> None:
         """Warns that calls of an artifact run eagerly, because torch cannot compile again for them."""

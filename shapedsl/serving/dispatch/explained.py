@@ -59,6 +59,8 @@ def _state(structure: Structure, taken: Taken, artifact: Artifact | None) -> str
         name = artifact.spec.label
         calls, graphs = artifact.calls, artifact.graphs()
         said = f"{calls:,} call{'' if calls == 1 else 's'}, {graphs} graph{'' if graphs == 1 else 's'}"
+        if artifact.verified is not None:
+            said += f", compared on {artifact.verified.compared} calls, largest error {artifact.verified.error:.1g}"
         if artifact.state is State.NEW:
             said = "not made yet"
         elif artifact.state is State.FAILED:

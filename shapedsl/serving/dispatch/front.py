@@ -20,6 +20,7 @@ from .cases import case_spec
 from .dispatcher import Dispatcher
 from .explained import explain_call
 from .stats import stats_of
+from .verifying import Verify
 from .warming import warm
 
 
@@ -34,6 +35,7 @@ class Recipe:
         unpad: Unpad,
         spec: object,
         offered: Mapping[str, Callable[..., Any]] | None = None,
+        verify: Verify | None = None,
     ) -> None:
         self.spec = spec
         self.offered = dict(offered or {})  # what else the function offers: each takes the dispatcher first
@@ -41,6 +43,7 @@ class Recipe:
         self.passes = passes
         self.options = dict(options)
         self.unpad = dict(unpad)
+        self.verify = verify
 
     def __call__(self, target: Callable[..., Any]) -> Callable[..., Any]:
         """Returns the function in front of ``target``, with what it offers as attributes."""
@@ -57,6 +60,7 @@ class Recipe:
                 name=name,
                 solve=self.passes.solve,
                 unpad=self.unpad,
+                verify=self.verify,
             )
             made.append(dispatcher)
             front = dispatcher.front()

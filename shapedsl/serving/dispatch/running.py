@@ -6,7 +6,7 @@ What a call costs here is one addition and one tuple; every 32nd call is timed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +15,9 @@ from ...runtime.locks import Lock
 from ...runtime.slots import PaddingError
 from ...targets.entry.serving import is_transformed
 from ..buckets.joint import MOST_REMEMBERED, Joint
+from ..verifying.values import Sampled
 from .artifacts import ArtifactSpec
+from .verifying import Verify, WrongArtifact, refusal_of, verified
 
 if TYPE_CHECKING:
     from .structure import Structure
@@ -69,6 +71,7 @@ class Artifact:
         pads: Whether it was run with padded arguments.
         shared: Whether another artifact, which assumes less, runs in its place.
         waste: Of all calls together, which part of padded tensors was slots.
+        verified: How it compared with the target, when it last was.
     """
 
     def __init__(
@@ -86,6 +89,8 @@ class Artifact:
         self.waste = 0.0
         self.pads = False
         self.shared = False
+        self.verified: Sampled | None = None
+        self._graphs = 0  # that were compared
         self._wastes: dict[tuple[object, object], float] = {}
         self._hooks: list[Callable[[Callable[..., Any] | None], None]] = []
         self._lock = Lock()
@@ -112,7 +117,7 @@ class Artifact:
         if self.state is State.NEW and is_transformed():
             return self.structure.eager(*values)
         if self.state is State.NEW:
-            with self._lock:
+            with self.structure.dispatcher.comparing_or_not(), self._lock:
                 result = self._first(run, values) if self.state is State.NEW else None
             if isinstance(result, _Failure):
                 return self._without(result, values)
@@ -132,6 +137,8 @@ class Artifact:
         try:
             if made is None:
                 made = dispatcher.backend.make(self.spec, *self.structure.given(self))
+            if dispatcher.verify is not None and not self.shared:
+                self._compare(made, values, replace(dispatcher.verify, first=True))
             result = call(made, values)
         except PaddingError:  # of this call
             raise
@@ -139,7 +146,84 @@ class Artifact:
             return _Failure(error, made, versions, start)
         self.seconds = 0.0 if self.shared else perf_counter() - start
         self._install(made)
+        self._graphs = self.graphs()
         return (result,)
+
+    def _compare(self, made: Callable[..., Any], values: tuple[Any, ...], how: Verify) -> None:
+        """Compares it with the target.
+
+        Raises:
+            WrongArtifact: It computes something else, or nobody knows.
+            Exception: It cannot be made.
+        """
+        self.verified = verified(self, made, values, how)
+        refusal = refusal_of(self, self.verified)
+        if refusal is not None:
+            raise refusal
+
+    def verify(self, values: tuple[Any, ...], how: Verify) -> Sampled:
+        """Returns how it compares with the target; it is given up if it may not serve.
+
+        Args:
+            values: All arguments of a call that it takes, one a parameter.
+            how: How many sizes, and how closely.
+        """
+        run = self.cell[RUN]
+        if run is None:
+            return Sampled(self.spec.label, remarks=(f"it is {self.state.value}",))
+        with self.structure.dispatcher.comparing:
+            try:
+                self._compare(run, values, how)
+            except WrongArtifact as error:
+                self.fail(error)
+                return error.found
+            except Exception as error:  # torch cannot make it anew
+                self.fail(error)
+                return Sampled(self.spec.label, remarks=(headline(error),))
+        assert self.verified is not None  # it was just compared
+        return self.verified
+
+    def watched(self, *values: Any) -> Any:
+        """Returns the result of a call, where artifacts are compared.
+
+        Args:
+            *values: All arguments, one a parameter.
+        """
+        start = perf_counter()
+        result = self.positional(*values)
+        seconds = perf_counter() - start
+        if self.graphs() != self._graphs:
+            return self.settled(values, result)
+        self.cell[SECONDS] += seconds
+        self.cell[TIMED] += 1
+        return result
+
+    def settled(self, values: tuple[Any, ...], result: Any) -> Any:
+        """Returns what a call gives for which torch may have made another graph: ``result``, if that graph is right.
+
+        Args:
+            values: All arguments, one a parameter.
+            result: Of the artifact.
+
+        Raises:
+            WrongArtifact: It is not, and the call changed what it was given.
+        """
+        dispatcher = self.structure.dispatcher
+        run, how = self.cell[RUN], dispatcher.verify
+        if run is None or how is None or self.graphs() == self._graphs:
+            return result
+        with dispatcher.comparing:
+            if self.graphs() == self._graphs:  # another thread was faster
+                return result
+            try:
+                self._compare(run, values, replace(how, first=True))
+            except WrongArtifact as error:
+                self.fail(error)
+                if error.found.changes:
+                    raise error.after_a_call() from None
+                return self.structure.eager(*values)
+            self._graphs = self.graphs()
+        return result
 
     def _without(self, failure: _Failure, values: tuple[Any, ...]) -> Any:
         """Returns the result of a call that could not make it.
@@ -152,13 +236,16 @@ class Artifact:
         dispatcher = self.structure.dispatcher
         made = failure.made
         try:
-            reason = (None if made is None else dispatcher.backend.translate(made, failure.error)) or failure.error
+            reason = failure.error
+            if made is not None and not isinstance(reason, WrongArtifact):
+                reason = dispatcher.backend.translate(made, reason) or reason
             if dispatcher.versions(values) != failure.versions:
                 raise reason  # it ran, and changed what it was given: it cannot run again
             result = self.structure.eager(*values)  # raises what is the user's own
         except Exception:
             with self._lock:
-                if made is not None and self.state is State.NEW and dispatcher.backend.graphs(made):
+                wrong = isinstance(failure.error, WrongArtifact)
+                if made is not None and not wrong and self.state is State.NEW and dispatcher.backend.graphs(made):
                     self._install(made)  # nothing is wrong with it
             raise
         finally:
@@ -178,13 +265,17 @@ class Artifact:
         with self._lock:
             if self.state is State.FAILED:  # another thread told, or the function called itself, and that call did
                 return
-            made = self.state is State.MADE  # by a call that came meanwhile
+            wrong = isinstance(error, WrongArtifact)
+            made = self.state is State.MADE and not wrong  # by a call that came meanwhile
             if not made:
-                self.state, self.reason = State.FAILED, headline(error)
+                self.state = State.FAILED
+                self.reason = error.reason if isinstance(error, WrongArtifact) else headline(error)
                 self.cell[RUN] = None
                 for hook in self._hooks:
                     hook(None)
-        if made:
+        if isinstance(error, WrongArtifact):
+            self.structure.dispatcher.tell_wrong(error)
+        elif made:
             self._tell(error)
         else:
             self.structure.dispatcher.tell_failed(self, error)

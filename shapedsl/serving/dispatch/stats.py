@@ -14,6 +14,7 @@ say, is in no column.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ class Row:
         compile_seconds: Of making it and its first call.
         last: The sizes of the last call.
         reason: Why it failed.
+        compared: On how many calls it was compared with the function itself; 0 where that was not asked for.
+        error: The largest relative error of these; None where results are not alike at all.
     """
 
     artifact: str
@@ -58,6 +61,8 @@ class Row:
     compile_seconds: float
     last: Mapping[str, int]
     reason: str | None = None
+    compared: int = 0
+    error: float | None = None
 
 
 class Stats(dict[str, Any]):
@@ -74,8 +79,11 @@ class Stats(dict[str, Any]):
         head = head or f"{self['function']}: no calls yet"
         lines = [f"{head}, {refused:,} refused" if refused else head]
         structures = {row.structure for row in self.rows}
-        table = [["artifact", "calls", "%", "padded %", "mean µs", "graphs", "compile s", "last sizes"]]
+        table = [["artifact", "calls", "%", "padded %", "mean µs", "graphs", "compile s", "error", "last sizes"]]
         table += [_cells(row, many=len(structures) > 1) for row in self.rows]
+        if not any(row.compared for row in self.rows):
+            for cells in table:
+                del cells[-2]
         lines += _aligned(table)
         lines += [f"{row.artifact} failed: {row.reason}" for row in self.rows if row.reason]
         return "\n".join(lines)
@@ -122,7 +130,15 @@ def _rows(structure: Structure) -> Iterator[dict[str, Any]]:
                 "graphs": 0 if artifact.shared else artifact.graphs(),
                 "compile_seconds": artifact.seconds,
                 "reason": artifact.reason,
+                **_compared(artifact),
             }
+
+
+def _compared(artifact: Artifact) -> dict[str, Any]:
+    found = artifact.verified
+    if found is None:
+        return {}
+    return {"compared": found.compared, "error": found.error if math.isfinite(found.error) else None}
 
 
 def _counted(structure: Structure, cell: Sequence[Any]) -> dict[str, Any]:
@@ -144,6 +160,8 @@ def _empty(alternative: Alternative, position: int, structure: int) -> dict[str,
         "compile_seconds": 0.0,
         "last": {},
         "reason": None,
+        "compared": 0,
+        "error": None,
     }
 
 
@@ -163,6 +181,7 @@ def _cells(row: Row, *, many: bool) -> list[str]:
         "-" if row.mean_seconds is None else f"{1e6 * row.mean_seconds:,.1f}",
         "eager" if eager else str(row.graphs) if made else row.state,
         f"{row.compile_seconds:.2f}" if row.compile_seconds else "-",
+        "-" if not row.compared else "inf" if row.error is None else f"{row.error:.1e}" if row.error else "0",
         _sizes(row.last) or "-",
     ]
 

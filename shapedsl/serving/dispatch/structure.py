@@ -288,6 +288,7 @@ class _Writer:
         self.last = f"({''.join(f'{checked.sizes[name]}, ' for name in structure.names)})"
         self.arguments = passed(structure.parameters, structure.present)
         self.error = code.use(Exception, "Exception")
+        self.watches = structure.dispatcher.verify is not None
 
     def body(self, position: int, chosen: str | None) -> list[str]:
         """Returns the lines of one alternative."""
@@ -313,10 +314,11 @@ class _Writer:
         run = f"{code.prefix}run_{position}"
         artifact.hook(partial(code.scope.__setitem__, run))
         number = code.local()
+        watched = code.use(artifact.watched, f"watched_{position}") + values if self.watches else None
         return [
             *self._count(code.use(artifact.cell, f"cell_{position}"), number),
             f"if {run} is None: return {code.use(artifact.start, f'start_{position}')}({values})",
-            *self._run(run, number, code.use(artifact.timed, f"timed_{position}")),
+            *self._run(run, number, code.use(artifact.timed, f"timed_{position}"), watched),
             f"except {self.error} as {code.prefix}error:",
             f"    return {code.use(artifact.failed, f'failed_{position}')}({code.prefix}error, {values})",
         ]
@@ -343,7 +345,7 @@ class _Writer:
             *self._count(cell, number),
             f"{run} = {cell}[{RUN}]",
             f"if {run} is None: return {artifact}.start({values})",
-            *self._run(run, number, f"{artifact}.timed"),
+            *self._run(run, number, f"{artifact}.timed", f"{artifact}.watched{values}" if self.watches else None),
             f"except {self.error} as {code.prefix}error:",
             f"    return {artifact}.failed({code.prefix}error, {values})",
         ]
@@ -363,7 +365,9 @@ class _Writer:
         counted = f"{cell}[{CALLS}] = {cell}[{CALLS}] + 1"
         return [f"{number} = {counted}" if number else counted, f"{cell}[{LAST}] = {self.last}"]
 
-    def _run(self, run: str, number: str, timed: str) -> list[str]:
+    def _run(self, run: str, number: str, timed: str, watched: str | None) -> list[str]:
+        if watched is not None:
+            return ["try:", f"    return {watched}"]
         return [
             "try:",
             f"    if {number} & {SAMPLED}: return {run}({self.arguments})",

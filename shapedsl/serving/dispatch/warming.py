@@ -18,13 +18,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ...diagnostics import Report, ShapeError
-from ...ir import COMPARISONS, Alternative, Compare, Const, Constraint, Mode, Signature, Size, Var
-from ...ir.taking import padded_name
-from ...ir.walk import free_vars, substitute
+from ...ir import Constraint, Mode, Signature
 from ...targets.entry.serving import as_now, kept
 from ...targets.inputs import make
 from ..examples.draw import Given, draw
-from .cases import case_spec, combinations, label
+from .cases import case_spec, combinations, label, members_of
 from .running import Artifact, State
 
 if TYPE_CHECKING:
@@ -236,30 +234,8 @@ def _narrowed(signature: Signature, wanted: Wanted) -> Signature:
     variables = tuple(v if v.hint is not None else replace(v, hint=USUAL) for v in narrowed.variables)
     own: tuple[Constraint, ...] = ()
     if signature.alternatives:
-        own = tuple(_members(signature.alternatives[wanted.position], wanted.combination))
+        own = tuple(members_of(signature.alternatives[wanted.position], wanted.combination))
     return replace(narrowed, variables=variables, constraints=(*narrowed.constraints, *own))
-
-
-def _members(alternative: Alternative, combination: tuple[tuple[str, int], ...]) -> Iterator[Constraint]:
-    """Yields that sizes are padded to ``combination``: above the next smaller member."""
-    buckets = {bucket.variable: bucket for bucket in alternative.buckets}
-    padded = {padded_name(buckets[name]): size for name, size in combination}
-    for name, size in combination:
-        members = [each for each in buckets[name].members or () if each < size]
-        variable = Var(name)
-        yield _say(Compare(COMPARISONS["<="], variable, Const(size)))
-        if buckets[name].pads is None:
-            yield _say(Compare(COMPARISONS["=="], variable, Const(size)))
-        elif members and not any(padded.keys() & set(free_vars(c.predicate)) for c in alternative.constraints):
-            yield _say(Compare(COMPARISONS[">"], variable, Const(members[-1])))
-    sizes = {name: cast("Size", Const(size)) for name, size in padded.items()}
-    for constraint in alternative.constraints:
-        if padded.keys() & set(free_vars(constraint.predicate)):
-            yield replace(constraint, predicate=substitute(constraint.predicate, sizes))
-
-
-def _say(predicate: Compare) -> Constraint:
-    return Constraint(predicate, None, text="the members of a bucket")
 
 
 def _call(example: Any) -> Call:

@@ -27,7 +27,7 @@ from ...targets.differences import Difference, differences, uncompared
 from ...targets.gradients import gradients_differ, with_gradients
 from ...targets.trials import Bench, Run
 from .samples import SAMPLES, Call, Sample, given_samples, samples
-from .values import RAISED, RANDOM, REFUSED, SAME, SKIPPED, UNSTEADY, WRONG, Row, Sampled, badness
+from .values import FAULTS, RAISED, RANDOM, REFUSED, SAME, SKIPPED, UNSTEADY, WRONG, Row, Sampled, badness
 
 MOST_SAID: Final = 300  # letters of what was raised
 _CALLED: Final = "in the artifact"
@@ -90,6 +90,7 @@ def compared(
     ignored: Collection[Path] = (),
     holders: Sequence[Any] = (),
     shared: bool | None = None,
+    first: bool = False,
 ) -> Sampled:
     """Returns how ``run`` compares with ``target`` on given calls.
 
@@ -101,10 +102,11 @@ def compared(
         grad: Whether gradients are compared.
         tolerance: Allowed relative error.
         ignored: Outputs that are not compared.
-        holders: What else holds modules that may change.
+        holders: What holds the modules that may change; by default ``target``.
         shared: Whether both change the same module; by default a buffer that one of them leaves as it is is no fault.
+        first: Whether the first fault ends it.
     """
-    return _Comparison(target, run, grad, tolerance, ignored, holders, shared).of(label, calls)
+    return _Comparison(target, run, grad, tolerance, ignored, holders, shared).of(label, calls, first=first)
 
 
 class _Comparison:
@@ -126,14 +128,18 @@ class _Comparison:
         self.ignored = ignored
         self.shared = shared
         self.grad = grad
-        self.bench = Bench(target, *holders, run)
+        self.bench = Bench(*(holders or (target,)), run)
         self.bench.grad = grad or self.bench.ambient()
         self.remarks: dict[str, None] = {}
         self.changes = False
         self._steady: bool | None = None
 
-    def of(self, label: str, calls: Sequence[Sample]) -> Sampled:
-        rows = [self._row(call) for call in calls]
+    def of(self, label: str, calls: Sequence[Sample], *, first: bool) -> Sampled:
+        rows: list[Row] = []
+        for call in calls:
+            rows.append(self._row(call))
+            if first and rows[-1].verdict in FAULTS:
+                break
         return Sampled(label, tuple(rows), tuple(self.remarks), self.changes)
 
     def _row(self, call: Sample) -> Row:
@@ -141,7 +147,7 @@ class _Comparison:
             return Row(call.label, call.sizes, verdict, what, tuple(found), self.tolerance)
 
         reference, gradients = self._run(self.target, call, own=False)
-        self.changes = self.changes or bool(reference.buffers or reference.attributes)
+        self.changes = self.changes or _changes(reference, call)
         if reference.error is not None:
             return row(SKIPPED, f"the original raises {headline(reference.error)}")
         if reference.drew:
@@ -196,6 +202,13 @@ class _Comparison:
 def _passed(given: Mapping[str, Any], positional: int) -> tuple[list[Any], dict[str, Any]]:
     items = list(given.items())
     return [value for _, value in items[:positional]], dict(items[positional:])
+
+
+def _changes(run: Run, call: Sample) -> bool:
+    """Returns whether a call changes what it was given, or a module."""
+    before = Run(arguments=call.arguments, buffers=run.buffers)
+    after = Run(arguments=run.arguments, buffers=run.buffers)
+    return bool(run.buffers or run.attributes) or any(each.error for each in differences(before, after, ()))
 
 
 def _refuses(error: Exception) -> bool:

@@ -21,7 +21,7 @@ from ...targets.differences import Difference
 SAME, WRONG, RAISED, REFUSED, SKIPPED = "same", "wrong", "raised", "refused", "skipped"
 RANDOM: Final = "the original draws random numbers"
 UNSTEADY: Final = "the original gives other results for equal inputs"
-_FAULTS: Final = frozenset({WRONG, RAISED, REFUSED})
+FAULTS: Final = frozenset({WRONG, RAISED, REFUSED})
 _WORDS: Final[Mapping[str, str]] = {
     SAME: "the same",
     WRONG: "wrong",
@@ -107,7 +107,7 @@ class Sampled:
     @property
     def faults(self) -> tuple[Row, ...]:
         """The calls of which something is wrong, the worst first."""
-        return tuple(sorted((row for row in self.rows if row.verdict in _FAULTS), key=_rank, reverse=True))
+        return tuple(sorted((row for row in self.rows if row.verdict in FAULTS), key=_rank, reverse=True))
 
     @property
     def wrong(self) -> bool:
@@ -197,7 +197,7 @@ def badness(each: Difference, tolerance: float | None) -> float:
 def _rank(row: Row) -> tuple[bool, bool, float, int]:
     worst = row.worst
     bad = math.inf if worst is None else badness(worst, row.tolerance)
-    return row.verdict in _FAULTS, row.verdict == WRONG, bad, row.numbers
+    return row.verdict in FAULTS, row.verdict == WRONG, bad, row.numbers
 
 
 def _finite(value: float) -> float | None:
@@ -245,4 +245,4 @@ def _table(rows: list[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-__all__ = ["RAISED", "RANDOM", "REFUSED", "SAME", "SKIPPED", "UNSTEADY", "WRONG", "Row", "Sampled", "badness"]
+__all__ = ["FAULTS", "RAISED", "RANDOM", "REFUSED", "SAME", "SKIPPED", "UNSTEADY", "WRONG", "Row", "Sampled", "badness"]

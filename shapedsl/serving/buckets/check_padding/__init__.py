@@ -104,7 +104,7 @@ class PaddingCheck:
                 for at, point in enumerate(chooser.points(position, n, seed, fixed, asked)):
                     args, kwargs = make(expanded, point.sizes, seed + at, given=given.values, like=given.like)
                     arguments = dict(listed.bind(*args, **kwargs).arguments)
-                    _reveal(chooser, position, point, arguments)
+                    reveal_masks(chooser, position, point, arguments)
                     self._try(chooser, position, point, arguments)
 
     def given(self, arguments: Mapping[str, Any]) -> bool:
@@ -169,12 +169,19 @@ class PaddingCheck:
             self.report.trials += trial.poisoned(padded)
 
 
-def _reveal(chooser: Chooser, position: int, point: Point, arguments: Mapping[str, Any]) -> None:
-    """Lets masks show something of each row: where one hides all of it, there is no valid result to compare."""
+def reveal_masks(chooser: Chooser, position: int, point: Point, arguments: Mapping[str, Any]) -> None:
+    """Lets masks show something of each row: where one hides all of it, there is no valid result to compare.
+
+    Args:
+        chooser: Tells what grows.
+        position: Of the alternative that pads.
+        point: The sizes.
+        arguments: By parameter.
+    """
     for each in chooser.joints[position].grown:
         leaf = chooser.expanded.leaves[each.leaf]
         if each.bucket in point.padded and hides(leaf, each.fill, chooser.expanded, point.sizes):
             reveal(value_at(leaf.path, arguments), each.axis)
 
 
-__all__ = ["EXAMPLES", "PaddingCheck", "PaddingReport", "Target", "Trial"]
+__all__ = ["EXAMPLES", "PaddingCheck", "PaddingReport", "Target", "Trial", "reveal_masks"]
