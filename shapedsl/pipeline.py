@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # each stage is loaded by the one that asks for it: formattin
     from .ir import Alternative, Mode, Predicate, Size
     from .ir import Module as Module
     from .ir import Signature as Signature
+    from .ir.cure import Cure
     from .ir.expanded import Expanded
     from .ir.expanded import Lowered as Lowered
     from .ir.legacy import DimsForm as DimsForm
@@ -539,6 +540,12 @@ class Reasoning:
         if len(factors) > 1 and all(self.decide(lowered, factor) is True for factor in factors):
             return isinstance(predicate, Compare) and predicate.op.name == "!="
         return reason
+
+    def cures(self, lowered: Lowered, predicate: Predicate, sizes: Mapping[str, int]) -> Sequence[Cure]:
+        """Returns the smallest assumptions that decide ``predicate``, those that ``sizes`` satisfy first."""
+        from .normalize.cures import cures
+
+        return cures(lowered, predicate, hints=sizes)
 
     def shorter(self, predicate: Predicate) -> Predicate:
         """Returns ``predicate``, or its canonical form where that is one comparison, and shorter."""

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..diagnostics import Span
+from .cure import Cure
 from .dims import Dim, Predicate, Size, Var
 from .paths import Path
 from .specs import Signature, VariableKind
@@ -111,6 +113,10 @@ class Reasoner(Protocol):
 
     def decide(self, lowered: Lowered, predicate: Predicate) -> bool | str | None:
         """Returns whether ``predicate`` holds of all sizes, or of none; None if of some; or why that is unknown."""
+        ...
+
+    def cures(self, lowered: Lowered, predicate: Predicate, sizes: Mapping[str, int]) -> Sequence[Cure]:
+        """Returns the smallest assumptions that decide ``predicate``, those that ``sizes`` satisfy first."""
         ...
 
     def shorter(self, predicate: Predicate) -> Predicate:

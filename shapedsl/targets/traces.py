@@ -11,12 +11,13 @@ ShapeEnv is a local variable of some frame in it::
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..ir import Size
 from ..ir.expanded import Lowered
+from ..runtime.explain import sizes_of
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
@@ -65,6 +66,27 @@ def spec_symbols(environment: Any, lowered: Lowered) -> dict[str, Size]:
     return found
 
 
+def example_sizes(error: BaseException, lowered: Lowered, arguments: Mapping[str, Any] | None = None) -> dict[str, int]:
+    """Returns the sizes of the example that was traced with, by variable; as far as they are found.
+
+    Args:
+        error: What the trace raised; the frame that called torch holds the arguments.
+        lowered: The spec.
+        arguments: The example, by parameter, where it is known.
+    """
+    roots = {leaf.path.root for leaf in lowered.expanded.leaves}
+    frames = (frame.f_locals for each in chain(error) for frame, _ in traceback.walk_tb(each.__traceback__))
+    for values in frames if arguments is None else (arguments,):
+        if roots <= values.keys():
+            try:
+                sizes = sizes_of(lowered.expanded, values)
+            except (AttributeError, KeyError, IndexError, TypeError):  # other things of these names
+                continue
+            if sizes and all(type(size) is int for size in sizes.values()):  # no symbols of a trace
+                return sizes
+    return {}
+
+
 def user_line(error: BaseException) -> str | None:
     """Returns the innermost line of the user's code that was being traced: ``net.py:12, in forward: if n > 1:``."""
     import torch
@@ -83,4 +105,4 @@ def user_line(error: BaseException) -> str | None:
     return f"{found.filename}:{found.lineno}, in {found.name}: {(found.line or '').strip()}"
 
 
-__all__ = ["chain", "shape_env", "spec_symbols", "user_line"]
+__all__ = ["chain", "example_sizes", "shape_env", "spec_symbols", "user_line"]

@@ -52,7 +52,11 @@ def test_an_open_branch_is_called_open_and_said_briefly() -> None:
 
     found = finding(lambda: sd.export(f, (torch.ones(8),), spec="def f(x: Tensor[2 * H]): ..."))
     assert found.message == "the program asks whether `H == 0`, which the spec leaves open"
-    assert found.helps[0] == "add `where H != 0` or `where H == 0`, if that is all the program is for"
+    assert found.notes[1:] == ("x.shape[0] is 2 * H, and H 4 in the example",)
+    assert found.helps == (
+        "add `where H >= 1`: it excludes H == 0; a `case H == 0` would serve that",
+        "or add `where H == 0`: it excludes H != 0; a `case H != 0` would serve that",
+    )
 
 
 def test_a_number_is_said_briefly() -> None:

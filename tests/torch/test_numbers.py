@@ -52,7 +52,7 @@ def test_the_number_is_asked_for_by_its_name_and_a_const_is_the_cure(f: Callable
     (finding,) = caught.value.diagnostics
     assert finding.code == "data-dependent"
     assert finding.message == "the program needs the number `B` itself, which the spec leaves open"
-    assert "B is x.shape[0]" in finding.notes
+    assert "B is x.shape[0], 4 in the example" in finding.notes
     assert "test_numbers.py" in finding.notes[0]
     assert "`const B = _`" in finding.helps[0]
     run = made(way, f, (ones(4),), "const B = _\ndef f(x: Tensor[B]): ...")
@@ -70,7 +70,7 @@ def test_of_a_scalar(way: str) -> None:
         )
     assert caught.value.code == "data-dependent"
     assert "the number `n` itself" in str(caught.value)
-    assert "n is n" in caught.value.diagnostics[0].notes
+    assert "n is n, 3 in the example" in caught.value.diagnostics[0].notes
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def export(
             program = torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
         translated = (
-            trace_failure(error, lowered)
+            trace_failure(error, lowered, arguments)
             or unregistered_failure(error, arguments, "export")
             or returned_failure(error, "export")
         )

@@ -74,7 +74,7 @@ def make_fx(
         with enable_python_dispatcher():  # as `export` does; the kernels in C++ of `F.pad` and others want numbers
             graph = traced(*distinct(tuple(bound.values()), target), ())
     except Exception as error:
-        translated = trace_failure(error, lowered) or returned_failure(error, "make_fx")
+        translated = trace_failure(error, lowered, bound) or returned_failure(error, "make_fx")
         if translated is None:
             raise
         raise translated from error
