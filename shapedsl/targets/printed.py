@@ -65,6 +65,15 @@ def read_printed(text: str, lookup: Callable[[str], Size | None]) -> Predicate:
     return _predicate(tree.body, lookup)
 
 
+def read_printed_size(text: str, lookup: Callable[[str], Size | None]) -> Size:
+    """Returns a printed size; see `read_printed`."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise Unreadable(text) from None
+    return _size(tree.body, lookup)
+
+
 def _predicate(node: ast.expr, lookup: Callable[[str], Size | None]) -> Predicate:
     match node:
         case ast.Compare(left=left, ops=ops, comparators=comparators):
