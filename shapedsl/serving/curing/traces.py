@@ -1,0 +1,214 @@
+"""One trace of a callable by export or by compile, under its spec and what is assumed besides: what it asked, or demands.
+
+Nothing of it stays: arguments are cloned, a module's buffers are put back, and what was compiled is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import Any, TypeAlias
+
+from ...diagnostics import Report
+from ...ir import COMPARISONS, Compare, Const, Constraint, Predicate, Signature, Var
+from ...ir.expand import expand
+from ...ir.expanded import Expanded, Lowered
+from ...ir.walk import holds, substitute
+from ...ir.write import write_predicate
+from ...normalize.decide import Proved, implied_by
+from ...runtime.explain import sizes_of
+from ...runtime.solve import Solve
+from ...targets.asked import Asked, asked_of
+from ...targets.entry.artifacts import Lower
+from ...targets.entry.compile import compile_callable
+from ...targets.entry.export import export
+from ...targets.entry.parameters import call_signature
+from ...targets.entry.shift import shift
+from ...targets.program import Demand, demands
+from ...targets.tensors import torch_tensors
+from ...targets.trials import Bench
+from .model import Entry
+
+Statics: TypeAlias = Callable[[Expanded, Mapping[str, Any]], Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """What is done to specs above this layer.
+
+    Attributes:
+        lower: An expanded signature and its static sizes → what torch is told.
+        solve: Computes variables that cannot be read off.
+        statics: The value that each ``const X = _`` has in arguments.
+    """
+
+    lower: Lower
+    solve: Solve
+    statics: Statics
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """How a trace ended.
+
+    Attributes:
+        error: What ended it; None if it came to its end.
+        asked: The question that did, where it is one.
+        demands: What the program needs and the spec does not imply.
+    """
+
+    error: Exception | None = None
+    asked: Asked | None = None
+    demands: tuple[Demand, ...] = ()
+
+
+class Traces:
+    """Traces one callable at one example of one signature.
+
+    Attributes:
+        lowered: What torch is told of the signature alone, as export is told.
+        sizes: Of the example, by variable of the expanded signature.
+    """
+
+    def __init__(
+        self,
+        target: Callable[..., Any],
+        signature: Signature,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        passes: Passes,
+        *,
+        grad: bool,
+    ) -> None:
+        """Args:
+        target: What is traced.
+        signature: Its spec, without alternatives.
+        args: An example.
+        kwargs: Its keyword arguments.
+        passes: See `Passes`.
+        grad: Whether autograd is on.
+
+        Raises:
+            ShapeError: The spec cannot be lowered at this example.
+        """
+        self.target = target
+        self.signature = signature
+        self.args = args
+        self.kwargs = dict(kwargs)
+        self.passes = passes
+        self.bench = Bench(target)
+        self.bench.grad = grad
+        arguments = dict(call_signature(target, signature).bind(*args, **kwargs).arguments)
+        report = Report()
+        expanded = expand(signature, arguments, is_tensor=torch_tensors().is_tensor, report=report)
+        report.raise_errors()
+        assert expanded is not None  # no error was reported
+        self.expanded = expanded
+        self.statics = dict(passes.statics(expanded, arguments))
+        self.lowered = self.lower(())
+        self.sizes = {**sizes_of(expanded, arguments), **self.statics}
+
+    def lower(self, added: Sequence[Predicate]) -> Lowered:
+        """Returns what torch is told under the signature and ``added``.
+
+        Raises:
+            ShapeError: No size satisfies them, or they cannot be lowered.
+        """
+        return self.passes.lower(assuming(self.expanded, added), self.statics, True)
+
+    def trace(self, entry: Entry, added: Sequence[Predicate]) -> Traced:
+        """Returns how a trace under the signature and ``added`` ends."""
+        made: list[Traced] = []
+
+        def call(arguments: Any) -> None:
+            args, kwargs = arguments
+            made.append((self._export if entry == "export" else self._compile)(args, kwargs, added))
+
+        done = self.bench.run(call, (self.args, self.kwargs))
+        return made[0] if made else Traced(done.error)
+
+    def satisfies(self, predicate: Predicate) -> bool:
+        """Returns whether the example satisfies ``predicate``; not where that cannot be told."""
+        try:
+            return holds(predicate, self.sizes)
+        except (KeyError, ZeroDivisionError, TypeError):
+            return False
+
+    def raises(self) -> bool:
+        """Returns whether the original raises at the example."""
+        done = self.bench.run(lambda given: self.target(*given[0], **given[1]), (self.args, self.kwargs))
+        return done.error is not None
+
+    def _export(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], added: Sequence[Predicate]) -> Traced:
+        lowered = self.lower(added)
+        try:
+            with redirect_stderr(StringIO()):  # torch prints the graph of a trace that failed
+                program = export(self.target, args, kwargs, lowered)
+        except Exception as error:  # the user's code may raise anything
+            return Traced(error, asked_of(error, lowered))
+        return Traced(demands=unimplied(program, lowered))
+
+    def _compile(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], added: Sequence[Predicate]) -> Traced:
+        told: list[Lowered] = []
+
+        def lower(expanded: Expanded, statics: Mapping[str, int], allow_negative_ints: bool) -> Lowered:
+            told.append(self.passes.lower(assuming(expanded, added), statics, allow_negative_ints))
+            return told[-1]
+
+        try:
+            made = compile_callable(self.target, self.signature, lower, solve=self.passes.solve, backend=_never_run)
+            made(*args, **kwargs)
+        except _Compiled:
+            return Traced()
+        except Exception as error:  # as above
+            return Traced(error, asked_of(error, shift(told[-1])[0]) if told else None)
+        return Traced()
+
+
+class _Compiled(Exception):
+    """Raised in place of running what was compiled: the data of an example may be none that the original takes."""
+
+
+def _never_run(graph: Any, inputs: Any) -> Callable[..., Any]:
+    """A backend of torch.compile."""
+    del graph, inputs
+
+    def run(*args: Any) -> Any:
+        del args
+        raise _Compiled
+
+    return run
+
+
+def assuming(expanded: Expanded, added: Sequence[Predicate]) -> Expanded:
+    """Returns ``expanded`` with more assumptions."""
+    if not added:
+        return expanded
+    signature = expanded.signature
+    more = [Constraint(each, text=write_predicate(each)) for each in added]
+    return replace(expanded, signature=replace(signature, constraints=(*signature.constraints, *more)))
+
+
+def unimplied(program: Any, lowered: Lowered) -> tuple[Demand, ...]:
+    """Returns what a program demands and the spec does not imply; what follows from one of these is none of its own."""
+    signature = lowered.expanded.signature
+    meanings = {variable.name: variable.meaning for variable in lowered.variables}
+    given: list[Predicate] = [constraint.predicate for constraint in signature.constraints]
+    given += [
+        Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
+    ]
+    given += [substitute(each, meanings) for each in lowered.assumptions]
+    found: list[Demand] = []
+    for demand in demands(program, lowered):
+        if demand.predicate in given:
+            continue
+        if isinstance(implied_by(signature.variables, given, demand.predicate), Proved):
+            continue
+        given.append(demand.predicate)
+        found.append(demand)
+    return tuple(found)
+
+
+__all__ = ["Passes", "Traced", "Traces", "assuming", "unimplied"]
