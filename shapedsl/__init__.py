@@ -33,6 +33,7 @@ _EXPORTS = {
     "Spec": "api",
     "SpecFile": "api",
     "Suggestion": "api",
+    "Verification": "api",
     "attach": "api",
     "check_padding": "api",
     "compare": "api",
@@ -55,6 +56,7 @@ _EXPORTS = {
     "spec_of": "api",
     "stub_for": "api",
     "suggest": "api",
+    "verify": "api",
 }
 
 __all__ = [*_EXPORTS, "__version__"]  # noqa: PLE0604 - names, once unpacked  # pyright: ignore[reportUnsupportedDunderAll]
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from .api import Spec as Spec
     from .api import SpecFile as SpecFile
     from .api import Suggestion as Suggestion
+    from .api import Verification as Verification
     from .api import attach as attach
     from .api import check_padding as check_padding
     from .api import compare as compare
@@ -98,6 +101,7 @@ if TYPE_CHECKING:
     from .api import spec_of as spec_of
     from .api import stub_for as stub_for
     from .api import suggest as suggest
+    from .api import verify as verify
     from .diagnostics import ShapeError as ShapeError
     from .diagnostics import ShapeWarning as ShapeWarning
     from .import_hook import install_import_hook as install_import_hook

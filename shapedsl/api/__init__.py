@@ -16,6 +16,7 @@ from .spec import Spec
 from .spec_file import SpecFile
 from .stubs import from_stub
 from .suggesting import Profile, Suggestion, suggest
+from .verifying import Verification, verify
 
 __all__ = [
     "Answer",
@@ -29,6 +30,7 @@ __all__ = [
     "Spec",
     "SpecFile",
     "Suggestion",
+    "Verification",
     "as_spec",
     "attach",
     "check_padding",
@@ -55,4 +57,5 @@ __all__ = [
     "spec_of",
     "stub_for",
     "suggest",
+    "verify",
 ]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, ShapeError
 from ..ir import Signature
+from ..serving.verifying.report import Verification
 from ..targets.tensors import torch_for
 from .sources import as_spec, given_spec
 from .spec import Spec, warn
 
 if TYPE_CHECKING:
     from ..ir.expanded import Expanded
-    from ..serving.verifying.report import Verification
     from ..serving.verifying.values import Sampled
     from ..targets.enforced import Enforced
     from .sources import SpecLike
@@ -221,4 +221,4 @@ def expand(signature: Signature, arguments: Mapping[str, Any]) -> Expanded:
     return solved
 
 
-__all__ = ["VerificationError", "raise_broken", "verify"]
+__all__ = ["Verification", "VerificationError", "raise_broken", "verify"]

@@ -63,7 +63,7 @@ CODES: Final[dict[str, str]] = {
     "bucket-without-return": "sizes are padded, and nothing says where the result has padded slots",
     "unpadded-argument": "an argument grows with a bucketed size, and no pad names it",
     "wrong-pad": "a pad does not fit what it names",
-    "return-mismatch": "a padded call returned something else than the return type claims",
+    "return-mismatch": "a result is something else than the return type claims",
     # padding
     "unknown-reason": "no reason for which padding would be sound has this name",
     "unchecked-padding": "padding has no reason, and passed no check",
@@ -98,6 +98,7 @@ CODES: Final[dict[str, str]] = {
     "merged-dims": "the program made two sizes one",
     "specialized-dim": "the program pinned a size",
     "extra-assumption": "the program demands what the spec does not imply",
+    "lost-assumption": "an artifact accepts what the spec forbids",
     "data-dependent": "the program branches on a size that the spec leaves open",
     # legacy specs
     "legacy-flow": "a legacy spec is made by code that reading does not follow",

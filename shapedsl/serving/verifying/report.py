@@ -4,7 +4,7 @@ After (the table)::
 
     project: the exported program keeps 2 of 4 promises: 1 lost, 1 narrowed
       kept      x.shape[1] == 3
-      lost      B <= 31                accepts B = 32, which the spec forbids
+      lost      B <= 31                accepts B = 32
       narrowed  A == B                 the spec accepts A = 0, B = 1; net.py:12, in forward: return x + y
       kept      return.shape[0] == B
 """
@@ -14,11 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...diagnostics import Annotation, Diagnostic, Severity
 from .promise import Promise, sizes_text
-from .values import Sampled
+
+if TYPE_CHECKING:
+    from .values import Sampled
 
 WRONG: Final = ("lost", "narrowed", "refuted")  # what a promise may have come to
 
@@ -147,8 +149,8 @@ class Verification:
         what, sizes = promise.what, sizes_text(promise.witness)
         match promise.status:
             case "lost":
-                accepts = f"it accepts {sizes}, which the spec forbids" if sizes else "it accepts what the spec forbids"
-                return f"the {self.kind} does not check `{what}`", [accepts], list(self.cures)
+                accepts = f"accepts {sizes}" if sizes else "accepts any sizes"
+                return f"the {self.kind} {accepts}, and the spec demands `{what}`", [], list(self.cures)
             case "narrowed":
                 notes = [f"the spec accepts {sizes}, the {self.kind} does not"] if sizes else []
                 notes += [promise.why] if promise.why else []
@@ -190,7 +192,7 @@ def _told(promise: Promise) -> str:
     sizes = sizes_text(promise.witness)
     parts: list[str] = []
     if promise.status == "lost":
-        parts.append(f"accepts {sizes}, which the spec forbids" if sizes else "accepts what the spec forbids")
+        parts.append(f"accepts {sizes}" if sizes else "accepts any sizes")
     elif promise.status == "narrowed":
         parts += [f"the spec accepts {sizes}"] if sizes else []
         parts += ["allowed"] if promise.allowed else []

@@ -82,7 +82,7 @@ class Inputs:
         nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
         info = getattr(graph.graph._codegen, "pytree_info", None)
         if info is None:
-            info = _Flat([str(node.target) for node in nodes], pytree.tree_structure(tuple(range(len(nodes)))))
+            info = _Flat([], pytree.tree_structure(tuple(range(len(nodes)))))
         self._marked, roots = _by_name(info, graph, signature)
         count = info.in_spec.num_leaves
         if len(nodes) < count:

@@ -13,6 +13,7 @@ After, for a graph of torch's own ``make_fx(tracing_mode="symbolic")`` of ``x + 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Signature, Size, Static, Var
@@ -28,6 +29,7 @@ from .computed import computed_predicate, constrained, is_size_of, leaves_of
 from .guards import compared, guard_texts, guarded
 from .inputs import Input, Inputs
 from .model import Data, Enforced, Output
+from .stated import front_of, statements
 
 # A signature and the arguments of a call → the spec at their structure.
 Expand = Callable[[Signature, Mapping[str, Any]], Expanded]
@@ -45,12 +47,19 @@ def enforced_by_program(program: Any, signature: Signature, expand: Expand) -> E
         ShapeError: What ``expand`` raises where the program was made for something else; ``unsupported-by-torch``:
             a graph without shapes.
     """
-    kind = "graph"
+    kind, made = "graph", "trace it with `sd.make_fx`, whose graphs check the spec"
     if hasattr(program, "graph_module"):
         kind, program = "exported program", program.module()
+        made = "export it with `sd.export`, which refuses or states what torch would drop"
     inputs = Inputs(program, signature)
     expanded = expand(signature, inputs.arguments)
-    return _Reader(program, inputs.of(expanded), expanded).read(kind)
+    found = _Reader(program, inputs.of(expanded), expanded).read(kind)
+    front = front_of(program)
+    if front is None:
+        cures = (made, "or refuse such calls in front of it: `spec.check(*args)`")
+        return replace(found, remarks=(f"dtypes and ranks are not checked by this {kind}",), cures=cures)
+    own = statements(expand(front.signature, inputs.arguments), found.statics)
+    return replace(found, checked=(*found.checked, *own), front=True)
 
 
 class _Reader:

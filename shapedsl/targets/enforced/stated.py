@@ -14,7 +14,7 @@ After, with ``B`` read off ``x.shape[0]``::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...diagnostics import Span
@@ -126,9 +126,9 @@ def stated(expanded: Expanded, statics: Mapping[str, int] | None = None) -> Stat
     return Stated(tuple(found), definitions, names, dims, tuple(places.values()), tuple(unsaid))
 
 
-def statements(expanded: Expanded) -> tuple[Demand, ...]:
+def statements(expanded: Expanded, statics: Iterable[tuple[str, int]] = ()) -> tuple[Demand, ...]:
     """Returns the same as demands: what shapedsl's own check in front of an artifact refuses."""
-    return tuple(Demand("extra-assumption", each.predicate) for each in stated(expanded).statements)
+    return tuple(Demand("extra-assumption", each.predicate) for each in stated(expanded, dict(statics)).statements)
 
 
 def _known(expanded: Expanded, definitions: Mapping[str, Size], leaf: int, axis: int, dim: Size) -> Size | None:
