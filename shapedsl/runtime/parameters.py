@@ -66,6 +66,21 @@ def of_python(signature: inspect.Signature) -> tuple[Parameter, ...]:
     )
 
 
+def python_signature(parameters: Sequence[Parameter]) -> inspect.Signature:
+    """Returns ``parameters`` as Python's own signature object."""
+    empty = inspect.Parameter.empty
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                param.spelled,
+                getattr(inspect.Parameter, param.kind.name),  # the kinds are named as Python names them
+                default=empty if param.default is REQUIRED else param.default,
+            )
+            for param in parameters
+        ]
+    )
+
+
 def of_spec(signature: Signature) -> tuple[Parameter, ...]:
     """Returns the parameters that a spec lists, in an order that Python accepts."""
     params = [Parameter(p.name, p.kind, OMITTED if p.default else REQUIRED) for p in signature.params]

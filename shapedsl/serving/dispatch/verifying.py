@@ -25,14 +25,14 @@ from ...ir.expanded import Expanded
 from ...ir.taking import pads
 from ...normalize.claims_of_padding import given_up
 from ...runtime.explain import sizes_of
-from ...runtime.parameters import OMITTED, of_spec
+from ...runtime.parameters import OMITTED
 from ...runtime.slots import PaddingError
 from ..buckets.check_padding import reveal_masks
 from ..buckets.check_padding.sizes import Chooser
-from ..buckets.check_padding.target import python_signature
 from ..examples.draw import Given
+from ..verifying.calls import Sample
 from ..verifying.sampled import Sampled, compared
-from ..verifying.samples import SAMPLES, Affordable, Sample, draw_at, made
+from ..verifying.samples import SAMPLES, Affordable, arguments_at, draw_at
 from ..verifying.wrong import wrong_artifact
 from .cases import case_spec, members_of
 
@@ -182,16 +182,12 @@ class _Comparison:
     def _drawn(self) -> list[Sample]:
         at = replace(self.structure.expanded, signature=self._signature())
         given = Given(dict(self.artifact.key), like=self.listed, is_tensor=self.dispatcher.tensors.is_tensor)
-        listed = python_signature(of_spec(at.signature))
         accept = _Reaching(self.listed, self._sizes(self.values), self._chosen if self.pads else None)
         found: list[Sample] = []
         for number, each in enumerate(draw_at(at, self.how.samples, self.how.seed, given=given, affordable=accept)):
             if not accept(at, each.sizes):
                 continue  # the first is not held to it
-            sample = made("", each, self.how.seed + number, self.listed, at.signature.params)
-            items = list(sample.arguments.items())
-            args = [value for _, value in items[: sample.positional]]
-            arguments = dict(listed.bind(*args, **dict(items[sample.positional :])).arguments)
+            arguments = arguments_at(each, self.how.seed + number, self.listed)
             point = self.chooser.point(self.position, each.sizes) if self.pads else None
             if point is not None:
                 reveal_masks(self.chooser, self.position, point, arguments)

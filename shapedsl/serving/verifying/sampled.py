@@ -24,9 +24,11 @@ from ...diagnostics import ShapeError
 from ...ir import Path, Signature
 from ...ir.expanded import Expanded
 from ...targets.differences import Difference, differences, uncompared
+from ...targets.entry.parameters import parameters_of
 from ...targets.gradients import gradients_differ, with_gradients
 from ...targets.trials import Bench, Run
-from .samples import SAMPLES, Call, Sample, given_samples, samples
+from .calls import Call, Calls, Sample
+from .samples import SAMPLES, given_samples, samples, signature_of
 from .values import FAULTS, RAISED, RANDOM, REFUSED, SAME, SKIPPED, UNSTEADY, WRONG, Row, Sampled, badness
 
 MOST_SAID: Final = 300  # letters of what was raised
@@ -49,6 +51,7 @@ def sampled(
     like: Call | None = None,
     sizes: Mapping[str, int] | None = None,
     device: Any = None,
+    first: bool = False,
 ) -> Sampled:
     """Returns how ``run`` compares with ``target`` on calls that satisfy ``spec``.
 
@@ -62,20 +65,25 @@ def sampled(
         grad: Whether gradients are compared, too.
         tolerance: Allowed relative error of what may have one; by default what rounding does in each dtype.
         examples: Calls that are compared as well.
-        like: A call that structure, dtypes and static parts are copied from; by default the first of ``examples``.
+        like: A call that structure, dtypes and static parts are copied from, and arguments that the spec does not speak
+            of; by default the first of ``examples``.
         sizes: Sizes that are given, those of ``const X = _`` among them.
         device: Of the tensors that are made, where there is no ``like``.
+        first: Whether the first fault ends it.
 
     Raises:
-        ShapeError: ``missing-input``: the spec has static parts, and there is no example.
+        ShapeError: ``missing-input``: the spec has static parts, and there is no example; ``unknown-parameter``.
+        TypeError: An example does not fit the parameters of ``target``.
     """
     remarks: list[str] = []
-    calls = given_samples(spec, examples)
+    how = Calls(parameters_of(target, signature_of(spec)))
+    calls = given_samples(spec, how, examples)
     wanted = SAMPLES if n is None else n
     if wanted:
-        anchor = like if like is not None else examples[0] if examples else None
-        calls += samples(spec, wanted, seed, like=anchor, sizes=sizes, device=device, remarks=remarks)
-    found = compared(label, target, run, calls, grad=grad, tolerance=tolerance)
+        how = how.after(like if like is not None else examples[0] if examples else None)
+        values = _receiver(target, signature_of(spec))
+        calls += samples(spec, wanted, seed, calls=how, sizes=sizes, values=values, device=device, remarks=remarks)
+    found = compared(label, target, run, calls, grad=grad, tolerance=tolerance, first=first)
     return replace(found, remarks=(*remarks, *found.remarks))
 
 
@@ -197,6 +205,14 @@ class _Comparison:
             alone = each.path.startswith("buffer ") and math.isinf(each.error) and not each.count
             if not alone or self.shared:
                 yield each
+
+
+def _receiver(target: Any, signature: Signature) -> dict[str, Any]:
+    """Returns the object whose attributes a spec speaks of, by the name of its parameter."""
+    name = signature.receiver
+    if name is None or not any(param.name == name for param in signature.params):
+        return {}
+    return {name: getattr(target, "__self__", target)}
 
 
 def _passed(given: Mapping[str, Any], positional: int) -> tuple[list[Any], dict[str, Any]]:

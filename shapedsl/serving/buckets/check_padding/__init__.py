@@ -26,7 +26,7 @@ from ....ir import Predicate
 from ....ir.expanded import Expanded
 from ....runtime.example import Uniform, choices
 from ....runtime.explain import sizes_of, value_at
-from ....runtime.parameters import of_spec
+from ....runtime.parameters import of_spec, python_signature
 from ....runtime.solve import Solve, at_structure, solved
 from ....runtime.tensors import Tensors
 from ....targets.differences import differences, reveal
@@ -36,7 +36,7 @@ from .calls import Call, Remarks, is_off
 from .poison import hides
 from .report import ACCEPTED, DECLARED, SAME, PaddingReport, Trial
 from .sizes import Chooser, Point
-from .target import Target, python_signature
+from .target import Target
 
 EXAMPLES: Final = 10  # of each alternative and structure
 _STRUCTURES: Final = 3  # fullest, defaults omitted, optionals absent

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....ir import Signature
-from ....runtime.parameters import OMITTED, REQUIRED, Parameter
+from ....runtime.parameters import OMITTED, Parameter, python_signature
 from ....targets.trials import Bench
 
 
@@ -66,19 +66,4 @@ class Target:
         return self.call({param.name: value for param, value in pairs if value is not OMITTED})
 
 
-def python_signature(parameters: Sequence[Parameter]) -> inspect.Signature:
-    """Returns ``parameters`` as Python's own signature object."""
-    empty = inspect.Parameter.empty
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                param.spelled,
-                getattr(inspect.Parameter, param.kind.name),  # the kinds are named as Python names them
-                default=empty if param.default is REQUIRED else param.default,
-            )
-            for param in parameters
-        ]
-    )
-
-
-__all__ = ["Target", "python_signature"]
+__all__ = ["Target"]
