@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import ShapeError, Source
 from ..serving.curing.lines import python_where
-from ..serving.curing.loop import Unfinished
-from ..serving.curing.model import Proposal, Step
+from ..serving.curing.model import Proposal, Step, Unfinished
 from .curing_text import diff, patched, text_of
 from .spec import Spec
 
 if TYPE_CHECKING:
-    from ..serving.curing.plan import Plan
+    from ..serving.curing.planned import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from ..ir import Compare, Const, Constraint, Level, Origin, Signature, Var
 from ..normalize.decide import Proved, implied_by
 from ..serving.curing.lines import Lines, left_out_rows, lines_of, reasons
 from ..serving.curing.model import Added
-from ..serving.curing.plan import Plan
+from ..serving.curing.planned import Plan
 
 _INTERVAL = re.compile(r"(?P<head>in\s*\[\s*)(?P<low>-?[0-9_]+|-\s*inf)(?P<comma>\s*,\s*)(?P<high>-?[0-9_]+|inf)")
 

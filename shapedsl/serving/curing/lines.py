@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...ir import COMPARISONS, Compare, Const, Mode, Origin, Predicate, Signature, Var
 from ...ir.write import write_predicate
 from .model import Added
-from .plan import Clause, Plan
+from .planned import Clause, Plan
 
 _MARGIN = "    "
 MOST_REASONS = 2

@@ -16,11 +16,11 @@ that what is said to trace did.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from ...ir import And, Compare, Const, Constraint, Predicate, Signature, Size, Var, VariableKind
+from ...ir import And, Compare, Const, Predicate, Signature, Size, Var, VariableKind
 from ...ir.cure import Cure
 from ...ir.orient import orient
 from ...ir.walk import free_vars
@@ -30,7 +30,8 @@ from ...normalize.decide import Proved, implied_by, range_of
 from ...targets.asked import Asked
 from ...targets.program import Demand
 from .leaving_out import in_brief, left_out
-from .model import Added, Entry, Found, Proposal, Step
+from .model import Added, Entry, Found, Proposal, Step, Unfinished
+from .planned import with_statics
 from .traces import Traces
 
 MOST_CANDIDATES = 5
@@ -292,10 +293,6 @@ class Loop:
         return done
 
 
-class Unfinished(Exception):
-    """Why an entry point did not come to its end though no trace failed."""
-
-
 def static_options(names: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
     """Returns what can be done where the number is needed that some size is."""
     sayable = [name for name in names if name.isidentifier()]
@@ -308,20 +305,6 @@ def static_options(names: Sequence[str], sizes: Mapping[str, int]) -> tuple[str,
         *((f"add `where {pinned}`, if one value is enough",) if pinned else ()),
         f"`bucket {sayable[0]} in {{…}}` pads to a few values, and makes a program for each",
     )
-
-
-def with_statics(signature: Signature, names: Collection[str]) -> Signature:
-    """Returns ``signature`` with sizes that are taken from the example."""
-    variables = tuple(
-        replace(v, kind=VariableKind.CONST, hint=None) if v.name in names else v for v in signature.variables
-    )
-    return replace(signature, variables=variables)
-
-
-def constraints(added: Sequence[Added]) -> Iterator[Constraint]:
-    """Yields assumptions as a spec states them."""
-    for each in added:
-        yield Constraint(each.predicate, text=each.text)
 
 
 def _text(cure: Cure) -> str:
@@ -342,4 +325,4 @@ def _kind(predicate: Predicate) -> str:
             return "bound"
 
 
-__all__ = ["Loop", "Unfinished", "constraints", "static_options", "with_statics"]
+__all__ = ["Loop", "Redraw", "static_options"]

@@ -151,6 +151,10 @@ class Found:
     errors: Mapping[Entry, BaseException]
 
 
+class Unfinished(Exception):
+    """Why an entry point did not come to its end though no trace failed."""
+
+
 def short_place(line: str | None) -> str | None:
     """Returns ``net.py:12`` of ``/src/net.py:12, in forward: if n > 1:``."""
     if line is None:
@@ -160,4 +164,4 @@ def short_place(line: str | None) -> str | None:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
-__all__ = ["ENTRIES", "Added", "Entry", "Found", "Proposal", "Step", "short_place"]
+__all__ = ["ENTRIES", "Added", "Entry", "Found", "Proposal", "Step", "Unfinished", "short_place"]
