@@ -27,6 +27,7 @@ _EXPORTS = {
     "Change": "api",
     "Comparison": "api",
     "Converted": "api",
+    "Cured": "api",
     "FileComparison": "api",
     "Profile": "api",
     "SizeRange": "api",
@@ -38,6 +39,7 @@ _EXPORTS = {
     "check_padding": "api",
     "compare": "api",
     "compile": "api",
+    "cure": "api",
     "dispatch": "api",
     "export": "api",
     "export_cases": "api",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from .api import Change as Change
     from .api import Comparison as Comparison
     from .api import Converted as Converted
+    from .api import Cured as Cured
     from .api import FileComparison as FileComparison
     from .api import Profile as Profile
     from .api import SizeRange as SizeRange
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
     from .api import check_padding as check_padding
     from .api import compare as compare
     from .api import compile as compile
+    from .api import cure as cure
     from .api import dispatch as dispatch
     from .api import export as export
     from .api import export_cases as export_cases

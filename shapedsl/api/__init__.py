@@ -4,6 +4,8 @@ from .answers import Answer, SizeRange
 from .attaching import attach
 from .bundles import export_cases, load_artifacts, save_artifacts
 from .comparing import Change, Comparison, FileComparison, compare
+from .cured import Cured
+from .curing import cure
 from .dispatching import dispatch
 from .entries import checker_of, compile, export, lower_attached, make_fx
 from .legacy import Converted, from_dims
@@ -23,6 +25,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Converted",
+    "Cured",
     "FileComparison",
     "Listed",
     "Profile",
@@ -37,6 +40,7 @@ __all__ = [
     "checker_of",
     "compare",
     "compile",
+    "cure",
     "dispatch",
     "export",
     "export_cases",
