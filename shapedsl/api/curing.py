@@ -116,11 +116,10 @@ def cure_spec(
         ValueError: As `cure`.
     """
     torch_for("curing a spec")
-    import torch
-
     from ..serving.curing.plan import Curing
     from ..serving.curing.traces import Passes
     from ..targets.entry.parameters import call_signature
+    from ..targets.tracing import records_gradients
 
     signature = spec.signature
     chosen = _entries(entries)
@@ -149,7 +148,7 @@ def cure_spec(
         most,
         allowed,
         cases,
-        torch.is_grad_enabled(),
+        records_gradients(),
     )
     return cured_of(curing.whole(only), spec, overrides)
 

@@ -48,6 +48,11 @@ def is_symbolically_traced() -> bool:
     return is_fx_tracing()
 
 
+def records_gradients() -> bool:
+    """Returns whether autograd is on in this thread: programs traced with and without it differ."""
+    return torch.is_grad_enabled()
+
+
 def outside_traces(check: Callable[..., object]) -> Callable[..., None]:
     """Returns ``check`` for calls outside traces, and nothing inside them; dynamo must not come as far as this."""
 

@@ -1,0 +1,199 @@
+"""``shapedsl cure``: the assumptions under which a function or a module can be traced, as a patch of its spec."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import pipeline
+from ..diagnostics import Report, ShapeError
+from .common import (
+    STANDARD_INPUT,
+    assignment,
+    const_option,
+    fail,
+    read_specs,
+    refusal,
+    say,
+    show,
+    split_target,
+    write_file,
+)
+from .completion import complete_spec
+from .fmt import show_diff
+
+if TYPE_CHECKING:
+    from ..api.cured import Cured
+    from ..pipeline import Signature
+
+_NOT_GIVEN = {"missing-input", "unknown-name"}
+
+
+def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
+    return dict(assignment(value) for value in values)
+
+
+@click.command("cure", short_help="Find the assumptions under which a function or a module can be traced.")
+@click.argument("target", metavar="MODULE:OBJECT")
+@click.argument("file", metavar="FILE[:SPEC]", required=False, shell_complete=complete_spec)
+@click.option("--write", is_flag=True, help="Change the file.")
+@click.option("--cases", is_flag=True, help="Give the sizes that assumptions leave out cases of their own.")
+@click.option(
+    "--static",
+    metavar="NAME",
+    multiple=True,
+    help="A size that may become static, where the program needs the number itself. May be repeated.",
+)
+@click.option(
+    "--entry",
+    "entries",
+    type=click.Choice(["export", "compile"]),
+    multiple=True,
+    help="Trace by this one only.  [default: both]",
+)
+@click.option(
+    "--traces",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="How often each may trace, for each part of the spec.",
+)
+@click.option("--case", metavar="NAME", help="The one alternative that is meant.")
+@click.option(
+    "--size",
+    "sizes",
+    metavar="NAME=INTEGER",
+    multiple=True,
+    callback=_sizes,
+    help="A size of the example, as of `const NAME = _`. May be repeated.",
+)
+@click.option(
+    "--examples",
+    metavar="MODULE:OBJECT",
+    help="Calls, or a function that returns them: a list of (args, kwargs). The first is the example.",
+)
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@const_option
+def command(
+    target: str,
+    file: str | None,
+    write: bool,
+    cases: bool,
+    static: tuple[str, ...],
+    entries: tuple[str, ...],
+    traces: int,
+    case: str | None,
+    sizes: Mapping[str, int],
+    examples: str | None,
+    format_: str,
+    consts: Mapping[str, int],
+) -> None:
+    """Find the assumptions under which a function or a module can be traced. It imports MODULE, and needs torch.
+
+    \b
+    shapedsl cure net:model net.shapes             print a patch of the file
+    shapedsl cure net:model net.shapes --write     change the file
+    shapedsl cure net:Net net.shapes:Net.forward   a class: one is made, in eval mode
+    shapedsl cure net:make() net.shapes            what a function makes
+    shapedsl cure net:model net.shapes --cases     serve what assumptions leave out by cases
+    shapedsl cure net:tagger net.shapes --static S     a size that may become static
+    shapedsl cure --entry export net:encode        a function with annotations
+
+    It is traced, what the spec leaves open is read, the least that decides it is assumed, and it is traced again.
+    Assumptions are only added, each with the line that needs it as its comment. No size becomes static unasked.
+
+    Exit codes: 0 nothing to add, or the file was changed and everything traces; 1 there is a patch, or something
+    stays that only you can decide; 2 misuse.
+    """
+    if write and file is None:
+        raise click.UsageError("--write changes a file: name FILE[:SPEC].")
+    if write and file is not None and split_target(file)[0] == STANDARD_INPUT:
+        raise click.UsageError("--write needs a file, not standard input.")
+    chosen = None if file is None else _signatures(file, consts)
+    from ..api.curing_at import cured_at
+
+    try:
+        with warnings.catch_warnings():  # of torch and of the module that is imported: they concern nobody here
+            warnings.simplefilter("ignore")
+            found = cured_at(
+                target,
+                chosen,
+                examples,
+                entries=entries or ("export", "compile"),
+                traces=traces,
+                static=static,
+                cases=cases,
+                case=case,
+                sizes=sizes,
+                overrides=consts,
+            )
+    except (ImportError, TypeError, ValueError) as error:
+        if isinstance(error, ShapeError):
+            _refuse(target, file, error)
+            return
+        raise click.UsageError(str(error)) from None
+    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
+        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
+    written = write and found.text is not None
+    if written:
+        _write(found)
+    if format_ == "json":
+        say(json.dumps({**found.to_dict(), "written": written}, indent=2))
+    else:
+        _tell(found, written)
+    fail(int(bool(found.errors) or bool(found.patch and not written)))
+
+
+def _refuse(target: str, file: str | None, error: ShapeError) -> None:
+    if file is None and error.code == "unknown-spec":
+        raise click.UsageError(f"`{target}` has no spec: annotate it, or name a FILE[:SPEC].") from None
+    show(error.diagnostics, err=True)
+    fail(2 if error.code in _NOT_GIVEN else refusal(error.diagnostics))
+
+
+def _tell(found: Cured, written: bool) -> None:
+    """Prints the story, and the patch where nobody has applied it."""
+    for row in str(found).splitlines():
+        say(row, err=bool(found.patch) and not written)
+    if written:
+        assert found.source is not None
+        say(f"changed {found.source.name}")
+    elif found.source is not None and found.text is not None:
+        show_diff(found.source.name, found.source.text, found.text)
+    elif found.patch:
+        say(found.apply, err=True)
+        say(found.patch.rstrip("\n"))
+
+
+def _write(found: Cured) -> None:
+    assert found.source is not None and found.text is not None
+    path = Path(found.source.name)
+    try:
+        mark = b"\xef\xbb\xbf" if path.read_bytes().startswith(b"\xef\xbb\xbf") else b""
+        write_file(path, mark + found.text.encode())
+    except OSError as error:
+        raise click.UsageError(f"cannot write '{path}': {error.strerror or error}.") from None
+
+
+def _signatures(file: str, consts: Mapping[str, int]) -> list[Signature]:
+    """Returns the specs of a file; ends the command, with the reasons, if there are none."""
+    name, spec = split_target(file)
+    report = Report()
+    chosen = read_specs(name, spec, consts, report)
+    for signature in chosen:
+        pipeline.resolve(signature, report)
+    if report.errors:
+        show(report, err=True)
+        fail(refusal(report.errors))
+    if not chosen:
+        raise click.UsageError(f"'{name}' has no specs.")
+    return chosen
+
+
+__all__ = ["command"]
