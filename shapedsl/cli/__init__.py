@@ -23,6 +23,7 @@ VERBS: Final = {
     "lower": "Print Python that builds torch's ShapesSpec.",
     "convert": "Rewrite legacy torch.export.Dim specs in Python files.",
     "stubs": "Read specs from .pyi stubs and annotated Python files.",
+    "cure": "Find the assumptions under which a function or a module can be traced.",
     "check-padding": "Say whether padding changes what a function or a module returns.",
     "profile": "Show what sizes observed calls had.",
     "suggest": "Infer a spec, cases and buckets from observed calls.",
@@ -86,6 +87,7 @@ def group() -> None:
     shapedsl lower net.shapes                 the ShapesSpec, as Python
     shapedsl convert src                      what becomes of torch.export.Dim specs?
     shapedsl stubs net.pyi                    the specs of a stub, or of annotated Python
+    shapedsl cure net:model net.shapes        what must be assumed to trace it?
     shapedsl check-padding net:model net.shapes   does padding change its results?
     shapedsl profile traffic.json             what sizes did calls have?
     shapedsl suggest traffic.json -k 8        which spec, and which buckets?
