@@ -51,6 +51,7 @@ class Entry:
         static: Sizes that the cure makes static, where it is told to.
         members: For an alternative with buckets, how many members its sizes are padded to. Each is an artifact of its
             own; none is a program, since buckets are for `sd.dispatch`.
+        drops: Tensors of the result that are None in a padded call, by number.
         lowering: ``"backed"`` where inductor is wrong with unbacked dims.
         backend: What the artifacts of the table are compiled with.
         compiles: Whether ``sd.compile`` takes it; else ``note`` says why not.
@@ -70,6 +71,7 @@ class Entry:
     cures: tuple[str, ...] = ()
     static: tuple[str, ...] = ()
     members: Mapping[str, int] = field(default_factory=dict[str, int])
+    drops: tuple[int, ...] = ()
     lowering: str = "unbacked"
     backend: str = "inductor"
     compiles: bool = True
