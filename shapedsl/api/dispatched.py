@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..serving.buckets.check_padding import PaddingReport
     from ..serving.dispatch.stats import Stats
     from ..serving.dispatch.warming import Progress, Warming
+    from ..serving.verifying.report import Verification
     from .spec import Spec
 
 P = ParamSpec("P")
@@ -56,6 +57,18 @@ class Offered(Protocol):
         sizes: Mapping[str, int] | None = None,
     ) -> PaddingReport:
         """Returns what padding does to results, where that is nothing; see `check_padding`."""
+        ...
+
+    def verify(
+        self,
+        examples: Iterable[Call] | None = None,
+        *,
+        samples: int | None = None,
+        grad: bool = False,
+        tolerance: float | None = None,
+        seed: int = 0,
+    ) -> Verification:
+        """Compares all artifacts with the function itself, and gives up those that are wrong; see `verify_dispatched`."""
         ...
 
 

@@ -12,6 +12,7 @@ from .entries import lower_expanded
 from .padding import check_dispatched, claimed, require_unpad
 from .sources import as_spec
 from .spec import Spec, warn
+from .verifying_dispatched import before_serving, verify_dispatched
 
 if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
@@ -39,6 +40,7 @@ def dispatch(
     *,
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
+    verify: bool | int = False,
     **torch_compile_kwargs: Any,
 ) -> DispatchedModule: ...
 @overload
@@ -48,6 +50,7 @@ def dispatch(
     *,
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
+    verify: bool | int = False,
     **torch_compile_kwargs: Any,
 ) -> Dispatched[P, R]: ...
 @overload
@@ -57,6 +60,7 @@ def dispatch(
     *,
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
+    verify: bool | int = False,
     **torch_compile_kwargs: Any,
 ) -> Decorator: ...
 def dispatch(
@@ -65,6 +69,7 @@ def dispatch(
     *,
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
+    verify: bool | int = False,
     **torch_compile_kwargs: Any,
 ) -> Any:
     """Returns ``fn`` served by an artifact for each alternative of its spec; a module gives a module.
@@ -79,6 +84,10 @@ def dispatch(
         strict: Whether sizes that no alternative takes, alternatives that overlap, ones that are never reached, and
             padding without a reason or a check that it passed (see `check_padding`) are errors, instead of warnings.
         unpad: What crops an output that a bucket padded, by its path: ``{"return[1]": crop}``.
+        verify: Whether each artifact is compared with ``fn`` before it serves, on the call that needs it and on sizes
+            that are drawn from its own: True, or how many. One that computes something else, or of which nothing can be
+            known, never serves: that is said once (``wrong-artifact``), and a later artifact or ``fn`` does. So ``fn``
+            runs more often than it is called.
         **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` is always on, and artifacts never serve each
             other's calls.
 
@@ -92,7 +101,7 @@ def dispatch(
     if fn is None:
 
         def decorate(target: Callable[..., Any] | TorchModule) -> Any:
-            return dispatch(target, spec, strict=strict, unpad=unpad, **torch_compile_kwargs)
+            return dispatch(target, spec, strict=strict, unpad=unpad, verify=verify, **torch_compile_kwargs)
 
         return decorate
     torch_for("dispatching")
@@ -102,13 +111,15 @@ def dispatch(
 
     require_options(torch_compile_kwargs, "dispatch()")
     require_unpad(unpad)
+    comparing = before_serving(verify)
     for path in unpad or {}:
         parse_path(path)
     found = as_spec(spec, fn)
     covered(found, strict=strict)
     claimed(fn, found, strict=strict, unpad=unpad)
-    passes, offered = Passes(lower_expanded, pipeline.solve), {"check_padding": check_dispatched}
-    recipe = Recipe(found.signature, passes, torch_compile_kwargs, unpad or {}, found, offered)
+    passes = Passes(lower_expanded, pipeline.solve)
+    offered: dict[str, Callable[..., Any]] = {"check_padding": check_dispatched, "verify": verify_dispatched}
+    recipe = Recipe(found.signature, passes, torch_compile_kwargs, unpad or {}, found, offered, comparing)
     return dispatch_callable(fn, recipe)
 
 

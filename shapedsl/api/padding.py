@@ -141,7 +141,7 @@ def examined(
     dispatched = getattr(fn, "dispatcher", None)
     if dispatched is not None:  # what is behind it is checked
         fn, unpad = _behind(dispatched), unpad or dispatched.unpad
-    calls = _calls(examples)
+    calls = require_calls(examples)
     parameters = parameters_of(fn, signature)
     target = Target(fn, signature, parameters, Bench(fn), signature.name, unpad or {})
     if sizes is not None:
@@ -183,7 +183,12 @@ def raise_unsafe(found: PaddingReport, signature: Signature) -> None:
         raise PaddingError(report, found)
 
 
-def _calls(examples: Iterable[Call] | None) -> list[Call]:
+def require_calls(examples: Iterable[Call] | None) -> list[Call]:
+    """Returns the calls of ``examples=``.
+
+    Raises:
+        TypeError: One is none.
+    """
     calls: list[Call] = []
     for each in () if examples is None else examples:
         whole = cast("object", each)
@@ -261,5 +266,6 @@ __all__ = [
     "claimed",
     "examined",
     "raise_unsafe",
+    "require_calls",
     "require_unpad",
 ]

@@ -180,13 +180,14 @@ class _Comparison:
         return [own, *self._drawn()]
 
     def _drawn(self) -> list[Sample]:
-        at = replace(self.structure.expanded, signature=self._signature())
+        at = replace(self.structure.expanded, signature=signature_of(self.artifact))
         given = Given(dict(self.artifact.key), like=self.listed, is_tensor=self.dispatcher.tensors.is_tensor)
-        accept = _Reaching(self.listed, self._sizes(self.values), self._chosen if self.pads else None)
+        own = self._sizes(self.values)
+        accept = _Reaching(self.listed, own, self._chosen if self.pads else None)
         found: list[Sample] = []
         for number, each in enumerate(draw_at(at, self.how.samples, self.how.seed, given=given, affordable=accept)):
-            if not accept(at, each.sizes):
-                continue  # the first is not held to it
+            if not accept(at, each.sizes) or own.items() <= each.sizes.items():
+                continue  # the first is not held to it; or they are the call's own
             arguments = arguments_at(each, self.how.seed + number, self.listed)
             point = self.chooser.point(self.position, each.sizes) if self.pads else None
             if point is not None:
@@ -194,21 +195,22 @@ class _Comparison:
             found.append(self._sample(arguments, each.sizes))
         return found
 
-    def _signature(self) -> Signature:
-        """Returns the spec of the sizes that the artifact is called with."""
-        signature = self.structure.signature
-        if not signature.alternatives:
-            return self.artifact.spec.signature
-        narrowed = case_spec(signature, self.position, self.artifact.excluded).signature
-        own: tuple[Constraint, ...] = tuple(members_of(self.alternative, self.artifact.spec.pinned))
-        return replace(narrowed, constraints=(*narrowed.constraints, *own))
-
     def _sample(self, arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> Sample:
         """Returns a call: what the spec does not speak of is as in the call that needs the artifact."""
         pairs = zip(self.structure.parameters, self.values, strict=True)
         rest = {param.name: value for param, value in pairs if value is not OMITTED}
         shown = {name: size for name, size in sizes.items() if not name.startswith("?")}
         return Sample("", shown, {**rest, **arguments}, 0)
+
+
+def signature_of(artifact: Artifact) -> Signature:
+    """Returns the spec of the sizes that an artifact is called with, unpadded."""
+    structure, position = artifact.structure, artifact.spec.position
+    if not structure.signature.alternatives:
+        return artifact.spec.signature
+    narrowed = case_spec(structure.signature, position, artifact.excluded).signature
+    own: tuple[Constraint, ...] = tuple(members_of(structure.alternatives[position], artifact.spec.pinned))
+    return replace(narrowed, constraints=(*narrowed.constraints, *own))
 
 
 class _Reaching(Affordable):
@@ -261,4 +263,4 @@ def _helps(artifact: Artifact, found: Sampled) -> tuple[str, ...]:
     return ("make its sizes `backed`, let `case`s pin them, or run it `eager`",)
 
 
-__all__ = ["Verify", "WrongArtifact", "refusal_of", "verified"]
+__all__ = ["Verify", "WrongArtifact", "refusal_of", "signature_of", "verified"]

@@ -151,18 +151,24 @@ def _run(
 ) -> None:
     for at, (wanted, calls, reason) in enumerate(drawn, 1):
         with kept(dispatcher.target, dispatcher.bound):
-            found = _warm_one(dispatcher, wanted, calls)
+            found = reached(dispatcher, wanted, calls)
         if found is None:
             warming.skipped += ((wanted.label, reason or "no inputs were found that reach it"),)
-        elif found.state is State.MADE:
+        elif found[0].state is State.MADE:
             warming.made += 1
         else:
             warming.failed += 1
         told(at, warming.total, wanted.label)
 
 
-def _warm_one(dispatcher: Dispatcher, wanted: Wanted, calls: Sequence[Call]) -> Artifact | None:
-    """Returns the artifact, made unless it failed; None where no call reaches it."""
+def reached(dispatcher: Dispatcher, wanted: Wanted, calls: Sequence[Call]) -> tuple[Artifact, tuple[Any, ...]] | None:
+    """Returns the artifact, made unless it failed, and the arguments of a call for it; None where no call reaches it.
+
+    Args:
+        dispatcher: Whose.
+        wanted: Which.
+        calls: That may reach it.
+    """
     for args, kwargs in calls:
         structure, sizes, values = dispatcher.asked(*args, **kwargs)
         taken = structure.which(values)
@@ -182,7 +188,7 @@ def _warm_one(dispatcher: Dispatcher, wanted: Wanted, calls: Sequence[Call]) -> 
             artifact.start(values, run)
         if artifact.state is State.FAILED:
             artifact.start(values, run)  # makes what serves its sizes instead
-        return artifact
+        return artifact, values
     return None
 
 
@@ -262,4 +268,4 @@ def _silent(done: int, total: int, what: str) -> None:
     del done, total, what
 
 
-__all__ = ["Call", "Progress", "Wanted", "Warming", "inputs_for", "wanted_by", "warm"]
+__all__ = ["Call", "Progress", "Wanted", "Warming", "inputs_for", "reached", "wanted_by", "warm"]

@@ -77,7 +77,9 @@ class ServedModule(SpecModule):
         return state
 
 
-OFFERED: Final = frozenset({"warm", "stats", "explain", "check_padding", "free_buffers", "spec", "dispatcher"})
+OFFERED: Final = frozenset(
+    {"warm", "stats", "explain", "check_padding", "verify", "free_buffers", "spec", "dispatcher"}
+)
 
 
 def served_module(module: Any, recipe: Callable[[Callable[..., Any]], Callable[..., Any]]) -> ServedModule:
