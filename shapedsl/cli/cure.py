@@ -172,7 +172,8 @@ def _tell(found: Cured, written: bool) -> None:
 
 
 def _write(found: Cured) -> None:
-    assert found.source is not None and found.text is not None
+    assert found.source is not None
+    assert found.text is not None
     path = Path(found.source.name)
     try:
         mark = b"\xef\xbb\xbf" if path.read_bytes().startswith(b"\xef\xbb\xbf") else b""

@@ -301,7 +301,7 @@ def static_options(names: Sequence[str], sizes: Mapping[str, int]) -> tuple[str,
     listed = ", ".join(sayable)
     pinned = ", ".join(f"{name} == {sizes[name]}" for name in sayable if name in sizes)
     return (
-        f"declare `const {listed} = _`: each value is then a program of its own",
+        f"declare `const {listed} = _`, as `static=` and `--static` allow: each value is then a program of its own",
         *((f"add `where {pinned}`, if one value is enough",) if pinned else ()),
         f"`bucket {sayable[0]} in {{…}}` pads to a few values, and makes a program for each",
     )
