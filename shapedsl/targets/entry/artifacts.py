@@ -27,6 +27,7 @@ from ...ir.expanded import Expanded, Lowered
 from ...runtime.code import Code
 from ...runtime.guard import Guard
 from ...runtime.parameters import OMITTED, REQUIRED, Parameter, header, passed
+from ..enforced.held import Held
 from ..errors import trace_failure
 from ..shapes_spec import write
 from ..tracing import traced_test
@@ -56,11 +57,13 @@ class Compiled:
         run: Takes what the target takes, as `passed` writes it.
         translate: Returns what to raise for an error of ``run``, if it means something for the spec.
         graphs: Returns how many graphs torch holds for it.
+        held: Returns the function that torch compiled, with what reads its guards; None before it is chosen.
     """
 
     run: Callable[..., Any]
     translate: Callable[[Exception], Exception | None]
     graphs: Callable[[], int]
+    held: Callable[[], Held | None]
 
 
 class Artifacts:
@@ -81,6 +84,7 @@ class Artifacts:
         self.plan = plan or Plan.of(UNBACKED, None)
         self.options = options
         self.name = name
+        self.made: list[Compiled] = []
         self._lock = threading.RLock()
 
     def prologue(self, code: Code) -> list[str]:
@@ -159,6 +163,7 @@ class Artifacts:
         lowered = self.lower(expanded, statics, True)
         make = functools.partial(compiled, self.target, self.parameters, lowered, self.options)
         made = planned(self.plan, make, self.target, lowered, name=self.name, present=present)
+        self.made.append(made)
 
         def translate(error: Exception) -> None:
             """Raises what ``error`` means for the spec, if it means anything; else returns."""
@@ -249,7 +254,9 @@ def compiled(
             or demand_failure(error, lowered, symbols)
         )
 
-    return Compiled(run, translate, functools.partial(graphs_of, entry))
+    spelled = {param.name: param.spelled for param in parameters}
+    held = Held(entry, spelled, offsets=offsets, own=lowered.expanded)
+    return Compiled(run, translate, functools.partial(graphs_of, entry), lambda: held)
 
 
 def planned(
@@ -280,7 +287,7 @@ def planned(
 
     if plan.lowering == AUTO and plan.judge is not None:
         auto = Auto(target, name, lowered, kind, plan.judge, plan.record)
-        return Compiled(auto.run, auto.translate, auto.graphs)
+        return Compiled(auto.run, auto.translate, auto.graphs, auto.held)
     made = kind(plan.lowering == BACKED)
     remarks = tuple(remarks_of(lowered)) if plan.lowering == BACKED else ()
     plan.record.choices.append(Choice(plan.lowering, "", remarks))

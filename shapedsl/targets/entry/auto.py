@@ -25,6 +25,7 @@ from .lowering import BACKED, UNBACKED, Choice, Judge, Lowering, Verdict, remark
 from .serving import is_transformed
 
 if TYPE_CHECKING:
+    from ..enforced.held import Held
     from .artifacts import Compiled
 
 # Compiles backed, if its argument is true.
@@ -82,6 +83,10 @@ class Auto:
     def graphs(self) -> int:
         """Returns how many graphs torch holds."""
         return 0 if self.chosen is None else self.chosen.graphs()
+
+    def held(self) -> Held | None:
+        """Returns the function that torch compiled, once it is chosen."""
+        return None if self.chosen is None else self.chosen.held()
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled | None:
         """Returns what serves calls from now on; None if the original raises at this one.

@@ -140,17 +140,24 @@ class Recipe:
 def checked_function(
     target: Callable[..., Any], signature: Signature, passes: Passes, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """Returns the function that checks a call and runs its artifact; its ``lowering`` tells what was chosen."""
+    """Returns the function that checks a call and runs its artifact.
+
+    Its ``lowering`` tells what was chosen, its ``artifacts`` hold what was made, and its ``signature`` is the spec.
+    """
     plan = Plan.of(passes.lowering, passes.judge)
+    makers: list[Artifacts] = []
 
     def make(function: Callable[..., Any], parameters: Sequence[Parameter]) -> FunctionType:
         maker = Artifacts(function, parameters, passes.lower, options, name_of(function), plan)
+        makers.append(maker)
         selector = Selector(signature, parameters, torch_tensors(), maker, name=maker.name, solve=passes.solve)
         refuse_early(replace(signature, params=tuple(selector.listed)), passes.lower)
         return selector.front()
 
     front = fronted(target, signature, make)
-    setattr(front, "lowering", plan.record)  # noqa: B010 - no function has it
+    # no function has these
+    for name, value in (("lowering", plan.record), ("artifacts", makers[0]), ("signature", signature)):
+        setattr(front, name, value)
     return front
 
 
