@@ -15,6 +15,8 @@ from ..targets.tensors import torch_for
 from .callables import refuse_receiver
 from .dispatching import covered
 from .entries import allowed_codes, lower_expanded
+from .exporting import Exporting
+from .lowering import judge_for
 from .padding import claimed
 from .sources import as_spec
 from .spec import Spec, warn
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.nn import Module as TorchModule
 
-    from ..ir.expanded import Lowered
     from ..runtime.parameters import Parameter
     from ..serving.dispatch.dispatcher import Dispatcher
     from ..serving.exported.bundle_manifest import Manifest
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..serving.exported.exporting import Export
     from ..serving.exported.programs import Entry
     from ..targets.entry.programs import Call
+    from .lowering import LoweringName
     from .sources import SpecLike
 
 Unpad = Mapping[str, Callable[..., Any]]
@@ -47,6 +49,7 @@ def export_cases(
     verify: bool | Collection[str] = True,
     unpad: Unpad | None = None,
     seed: int = 0,
+    lowering: LoweringName = "unbacked",
 ) -> ExportedCases:
     """Returns ``module`` exported once for each alternative of its spec, behind the choice that `dispatch` makes.
 
@@ -67,12 +70,15 @@ def export_cases(
         verify: Whether programs may not promise less than the spec; see `export`.
         unpad: What crops an output that a bucket padded, by its path.
         seed: Of inputs that are made.
+        lowering: Of alternatives that do not say ``backed``; see `export`.
 
     Raises:
         ShapeError: The spec is wrong, the example does not satisfy it, something is static and there is no
             example (``missing-input``), or a program cannot be made or does not keep the spec; see `export`.
+        ValueError: There is no such ``lowering``.
     """
     torch_for("exporting")
+    judge_for(lowering)
     from ..serving.exported.exported_cases import ExportedCases
     from ..serving.exported.exporting import exports
     from ..serving.exported.programs import ExportedDispatcher, positional_names
@@ -90,9 +96,7 @@ def export_cases(
     names = positional_names(asking.parameters)
     with kept(module):
         for each in exports(asking, example, seed):
-            program, lowered = _exported(module, each, strict=strict)
-            if verify is not False:
-                _compare(program, lowered, each, allowed)
+            program = _exported(module, each, lowering, None if verify is False else allowed, strict=strict)
             entries.append(_entry(each, program, names))
             if each.nesting not in structures:
                 structures.append(each.nesting)
@@ -297,38 +301,35 @@ def _dispatcher(module: Any, parameters: Sequence[Parameter], spec: Spec, unpad:
     return Dispatcher(module, parameters, spec.signature, Nothing(), name=spec.name, solve=pipeline.solve, unpad=unpad)
 
 
-def _exported(module: Any, each: Export, *, strict: bool) -> tuple[ExportedProgram, Lowered]:
-    """Returns the program of one artifact, and the spec that it was told.
+def _exported(
+    module: Any, each: Export, lowering: str, allowed: Collection[str] | None, *, strict: bool
+) -> ExportedProgram:
+    """Returns the program of one artifact.
+
+    Args:
+        module: What is exported.
+        each: Which artifact.
+        lowering: How, unless its alternative says ``backed``.
+        allowed: Codes of what a program may demand beyond its spec; None if that is not looked at.
+        strict: torch's own flag.
 
     Raises:
-        ShapeError: It cannot be made; see `export`.
+        ShapeError: It cannot be made, or does not keep the spec; see `export`.
     """
-    from ..targets.entry.backed_export import backed_export
-    from ..targets.entry.export import export
 
-    args, kwargs = each.calls[0]
+    def compare(program: ExportedProgram) -> None:
+        if allowed is not None:
+            report = Report()
+            pipeline.compare_program(program, lowered, report, allowed)
+            report.raise_errors()
+            warn(report)
+
     try:
         lowered = lower_expanded(each.at, each.statics, True)
-        if each.spec.mode is Mode.BACKED:
-            return backed_export(module, (args, kwargs), lowered, strict=strict), lowered
-        return export(module, args, kwargs, lowered, strict=strict), lowered
+        exporting = Exporting(module, each.calls[0], lowered, strict, compare)
+        return exporting.program("backed" if each.spec.mode is Mode.BACKED else lowering)
     except ShapeError as error:
         raise _of_artifact(error, each) from error.__cause__
-
-
-def _compare(program: ExportedProgram, lowered: Lowered, each: Export, allowed: Collection[str]) -> None:
-    """Reports what a program demands beyond its spec.
-
-    Raises:
-        ShapeError: See `export`.
-    """
-    report = Report()
-    pipeline.compare_program(program, lowered, report, allowed)
-    try:
-        report.raise_errors()
-    except ShapeError as error:
-        raise _of_artifact(error, each) from None
-    warn(report)
 
 
 def _of_artifact(error: ShapeError, each: Export) -> ShapeError:

@@ -11,6 +11,7 @@ from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Severity, ShapeError
 from ..targets.tensors import torch_for
 from .callables import refuse_receiver
+from .exporting import Exporting
 from .lowering import judge_for
 from .sources import as_spec, carried_spec
 from .spec import Spec, warn
@@ -114,6 +115,7 @@ def export(
     case: str | None = None,
     strict: bool = False,
     verify: bool | Collection[str] = True,
+    lowering: LoweringName = "unbacked",
 ) -> ExportedProgram:
     """Returns ``fn`` exported under its spec, and compares the program with the spec.
 
@@ -126,16 +128,20 @@ def export(
         strict: torch's own flag.
         verify: Whether the program may not promise less than the spec; a collection of codes
             (``merged-dims``, ``specialized-dim``, ``extra-assumption``) allows just these.
+        lowering: ``unbacked``: torch is given a ShapesSpec. ``backed``: dims with ranges, and assumptions as guards of
+            the program, for what AOTInductor computes wrongly without looking at sizes; where a size may be 0, the
+            program is run and compared there. ``auto``: unbacked, if that can be traced and computes what ``fn`` does
+            on sampled sizes; else backed, which is told.
 
     Raises:
         ShapeError: The spec is wrong, the example does not satisfy it, torch cannot trace under it
             (``data-dependent``), or the program does not keep it: ``merged-dims`` (two sizes became
             one), ``specialized-dim`` (a size became a number), ``extra-assumption`` (it demands what
-            the spec does not imply).
+            the spec does not imply). ``wrong-artifact``: a backed one does not do what ``fn`` does.
+        ValueError: There is no such ``lowering``.
     """
     torch_for("exporting")
-    from ..targets.entry.export import export as export_lowered
-
+    judge_for(lowering)
     given = cast("object", args)
     if given is not None and not isinstance(given, (tuple, list)):
         raise TypeError(f"args= takes a tuple of example inputs, not {type(given).__name__}; write (example,)")
@@ -143,17 +149,19 @@ def export(
     if named is not None and not isinstance(named, Mapping):
         raise TypeError(f"kwargs= takes a dict of example inputs, not {type(named).__name__}; pass a spec as spec=")
     allowed = allowed_codes(verify)
-    found = _selected(as_spec(spec, fn), case)
+    found = _selected(as_spec(spec, fn), case, lowering)
     refuse_receiver(found.signature)
     args, kwargs = tuple(args or ()), dict(kwargs or {})
     lowered = _lower_example(found, fn, _checker(found, fn), args, kwargs)
-    program = export_lowered(fn, args, kwargs, lowered, strict=strict)
-    if verify is not False:
-        report = Report()
-        pipeline.compare_program(program, lowered, report, allowed)
-        report.raise_errors()
-        warn(report)
-    return program
+
+    def compare(program: ExportedProgram) -> None:
+        if verify is not False:
+            report = Report()
+            pipeline.compare_program(program, lowered, report, allowed)
+            report.raise_errors()
+            warn(report)
+
+    return Exporting(fn, (args, kwargs), lowered, strict, compare).program(lowering)
 
 
 def make_fx(

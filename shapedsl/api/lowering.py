@@ -31,8 +31,9 @@ class Comparing:
         kwargs: dict[str, Any],
     ) -> Verdict:
         """Returns how ``run`` compares with ``target`` on the call itself, and on sizes that ``lowered`` allows."""
-        from ..serving.verifying.sampled import sampled
+        from ..serving.verifying.sampled import headline, sampled
         from ..targets.entry.lowering import Verdict
+        from ..targets.trials import Bench
 
         call = (args, kwargs)
         expanded = lowered.expanded
@@ -47,6 +48,12 @@ class Comparing:
         if found.wrong:
             row = found.faults[0]
             return Verdict(fault=f"{row.said}, at {row.at}")
+        if found.skipped:  # it can still be run
+            bench = Bench(target, run)
+            bench.grad = bench.ambient()
+            done = bench.run(lambda given: run(*given[0], **given[1]), call)
+            if done.error is not None:
+                return Verdict(fault=f"it raises {headline(done.error)}")
         return Verdict(unknown=found.skipped)
 
     def tell(self, diagnostic: Diagnostic) -> None:

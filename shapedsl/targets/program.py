@@ -18,7 +18,7 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from ..ir.orient import orient
 from .assertions import assertions
 from .flat import markers, positions
 from .lines import Lines, names_in
+from .printed import read_printed
 from .symbolic import Unreadable, read_size
 
 if TYPE_CHECKING:
@@ -102,14 +103,20 @@ class _Reader:
         self.homes: dict[str, str] = {}
         if isinstance(program, ExportedProgram):
             self.ranges: Mapping[Any, Any] = program.range_constraints
-            self.inputs = _program_inputs(program, lowered)
+            found = _program_inputs(program, lowered)
+            self.inputs = [(leaf, value) for _, leaf, value in found]
+            self.sources = [(f"L['flat_args'][{at}]", leaf) for at, leaf, _ in found]
+            self.guards: Sequence[str] = program._guards_code
         else:
             self.ranges = {}
             self.inputs = _graph_inputs(program)
+            self.sources = []
+            self.guards = ()
 
     def read(self) -> Iterator[Demand]:
         yield from self.placeholders()
         yield from self._ranges()
+        yield from self._guards()
         yield from self._assertions()
 
     def placeholders(self) -> Iterator[Demand]:
@@ -151,13 +158,40 @@ class _Reader:
 
     def _ranges(self) -> Iterator[Demand]:
         for symbol, bounds in self.ranges.items():
-            size = self.symbols.get(symbol.name)
-            if size is None:
+            try:
+                size = read_size(symbol, self.symbols.get)  # of backed sizes also what is made of them: 2*s0
+            except Unreadable:
                 continue
             for op, bound in ((">=", bounds.lower), ("<=", bounds.upper)):
                 if bound.is_Integer:  # infinity is none
                     predicate = Compare(COMPARISONS[op], size, Const(int(bound)))
-                    yield Demand("extra-assumption", predicate, (), self.lines.find({symbol.name}, predicate))
+                    yield Demand("extra-assumption", predicate, (), self.lines.find(names_in(symbol), predicate))
+
+    def _guards(self) -> Iterator[Demand]:
+        """Yields what a backed program checks first: what torch relied on for the example is in no other place."""
+        if not any(name.startswith("s") for name in self.symbols):
+            return
+        places = {
+            f"{source}.size()[{axis}]" if not leaf.scalar else source: self.meanings[dim.name]
+            for source, leaf in self.sources
+            for axis, dim in enumerate(leaf.dims)
+            if isinstance(dim, Var)
+        }
+        symbols = {size: name for name, size in self.symbols.items()}
+        for text in self.guards:
+            names: set[str] = set()
+
+            def lookup(place: str, names: set[str] = names) -> Size | None:
+                size = places.get(place)
+                if size is not None and size in symbols:
+                    names.add(symbols[size])
+                return size
+
+            try:
+                predicate = read_printed(text, lookup)
+            except Unreadable:  # of what the spec leaves static
+                continue
+            yield Demand("extra-assumption", predicate, (), self.lines.find(names, plain(predicate)))
 
     def _assertions(self) -> Iterator[Demand]:
         for assertion in assertions(self.graph, self.symbols.get):
@@ -166,8 +200,8 @@ class _Reader:
                 yield Demand("extra-assumption", assertion.predicate, (), line)
 
 
-def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[Leaf, Any]]:
-    """Returns the leaves of the spec with the fake values of their placeholders."""
+def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[int, Leaf, Any]]:
+    """Returns the leaves of the spec with their numbers among all inputs, and the fake values of their placeholders."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     values: list[Any] = []
     for spec in program.graph_signature.input_specs:
@@ -179,7 +213,7 @@ def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[Le
     call: Any = program.module_call_graph[0].signature
     names: list[str] = list(call.forward_arg_names or ()) if call is not None else []
     marked = _by_parameter(args, kwargs, names, lowered)
-    return [(leaf, values[at]) for at, leaf in positions(marked, lowered.leaves).items()]
+    return [(at, leaf, values[at]) for at, leaf in positions(marked, lowered.leaves).items()]
 
 
 def _by_parameter(

@@ -159,15 +159,20 @@ def test_programs_are_compared_with_the_spec() -> None:
     assert cases(torch.ones(1), torch.ones(3))[1].shape == (3,)
 
 
-def test_backed_needs_sizes_that_torch_does_not_assume() -> None:
-    text = "def f(x: Tensor[B]):\n    otherwise backed"
-    with pytest.raises(sd.ShapeError, match="`B` may be less than 2, and cannot be exported `backed`"):
-        export(lambda x: x * 2, text)
-    cases = export(lambda x: x * 2, "def f(x: Tensor[B]):\n    where B in [2, 9]\n    otherwise backed")
-    assert torch.equal(cases(torch.ones(9)), torch.full((9,), 2.0))
+def test_backed_programs_are_for_all_sizes_of_the_spec() -> None:
+    cases = export(lambda x: x * 2, "def f(x: Tensor[B]):\n    where B <= 9\n    otherwise backed")
+    for size in (0, 1, 2, 9):
+        assert torch.equal(cases(torch.ones(size)), torch.full((size,), 2.0))
     assert "[shape-violation]" in refused(cases, torch.ones(10))
-    ints = "def f(x: Tensor[B], n: Scalar[N]):\n    where N >= 2, B >= 2\n    otherwise backed"
-    with pytest.raises(sd.ShapeError, match="is an int, and cannot be exported `backed`"):
+    ints = "def f(x: Tensor[B], n: Scalar[N]):\n    where N >= 0, B >= 1\n    otherwise backed"
+    cases = export(lambda x, n: x * n, ints)
+    assert torch.equal(cases(torch.ones(1), 0), torch.zeros(1))
+    assert torch.equal(cases(torch.ones(3), 5), torch.full((3,), 5.0))
+
+
+def test_a_backed_int_that_may_be_negative_is_refused() -> None:
+    ints = "def f(x: Tensor[B], n: Scalar[N]):\n    where N >= -2, B >= 2\n    otherwise backed"
+    with pytest.raises(sd.ShapeError, match="`N` is an int that may be negative, and cannot be exported `backed`"):
         export(lambda x, n: x * n, ints)
 
 

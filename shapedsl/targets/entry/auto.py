@@ -97,25 +97,23 @@ class Auto:
         if self._failed is not None:
             raise ShapeError(self._failed.diagnostics)
         faults: list[Diagnostic] = []
-        unknown: list[str] = []
         for kind in (UNBACKED, BACKED):
             made, verdict, said = self._try(kind, args, kwargs)
             if verdict.raises:
                 return None
-            if made is None or said:
-                faults += said
-            elif verdict.unknown and kind == UNBACKED:
-                unknown.append(verdict.unknown)  # torch compiles more nets rightly that are backed
-            else:
-                return self._take(made, kind, faults, unknown)
-        self._failed = ShapeError(faults or [_unknown(self.name, unknown)])
+            if made is not None:
+                if verdict.unknown:
+                    self.judge.tell(uncompared(self.name, kind, verdict.unknown))
+                return self._take(made, kind, faults)
+            faults += said
+        self._failed = ShapeError(faults)
         raise self._failed
 
-    def _take(self, made: Compiled, kind: str, faults: list[Diagnostic], unknown: list[str]) -> Compiled:
+    def _take(self, made: Compiled, kind: str, faults: list[Diagnostic]) -> Compiled:
         why = ""
         if kind == BACKED:
-            why = _why(faults[0]) if faults else f"nothing could be compared: {unknown[0]}"
-            self.judge.tell(fell_back(self.name, faults, unknown, self.lowered))
+            why = _why(faults[0])
+            self.judge.tell(fell_back(self.name, faults, self.lowered))
         remarks = tuple(remarks_of(self.lowered)) if kind == BACKED else ()
         self.lowering.choices.append(Choice(kind, why, remarks))
         self.chosen = made
@@ -149,20 +147,18 @@ class Auto:
         return None, verdict, [Diagnostic("wrong-artifact", Severity.ERROR, message, notes=(verdict.fault,))]
 
 
-def fell_back(name: str, faults: list[Diagnostic], unknown: list[str], lowered: Lowered | None) -> Diagnostic:
+def fell_back(name: str, faults: list[Diagnostic], lowered: Lowered | None) -> Diagnostic:
     """Returns that sizes are lowered backed, why, and what that does not promise.
 
     Args:
         name: Of the callable.
         faults: Of the unbacked artifact.
-        unknown: Why it could not be compared.
         lowered: The spec, where the artifact is a compiled function.
     """
     notes: list[str] = []
     for fault in faults[:2]:
         notes.append(f"unbacked: {_why(fault)}")
         notes += fault.notes[:1] if fault.code != "wrong-artifact" else ()
-    notes += [f"the unbacked artifact could not be compared: {each}" for each in unknown]
     notes += remarks_of(lowered) if lowered is not None else ()
     helps = ['write `lowering="backed"` to compile only this one, and to leave this warning out']
     helps += [each for fault in faults[:1] for each in fault.helps[:1] if fault.code == "data-dependent"]
@@ -184,9 +180,11 @@ def _noted(diagnostic: Diagnostic, note: str) -> Diagnostic:
     return replace(diagnostic, notes=(*diagnostic.notes, note))
 
 
-def _unknown(name: str, reasons: list[str]) -> Diagnostic:
-    message = f"no artifact of `{name}` could be compared with the original"
-    return Diagnostic("wrong-artifact", Severity.ERROR, message, notes=tuple(reasons))
+def uncompared(name: str, kind: str, why: str) -> Diagnostic:
+    """Returns that nobody knows whether an artifact computes what the original does."""
+    message = f"`{name}`, lowered {kind}, could not be compared with the original"
+    helps = ("compare it where it can be: a module in eval mode; or choose the lowering yourself",)
+    return Diagnostic("undecided", Severity.WARNING, message, notes=(why,), helps=helps)
 
 
-__all__ = ["Auto", "fell_back"]
+__all__ = ["Auto", "fell_back", "uncompared"]

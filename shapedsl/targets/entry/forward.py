@@ -31,6 +31,7 @@ from ...ir import Const, ParamKind, Static, Var
 from ...ir.expanded import Leaf, Lowered
 from ...runtime.code import Code
 from ...runtime.parameters import Parameter, header, passed
+from .told import told
 
 # what the functions that torch generates for programs and graphs refer to
 _TAKEN: Final = frozenset({"self", "torch", "pytree", "fx_pytree"})
@@ -57,10 +58,12 @@ class Call:
     Attributes:
         positional: How many of them by position.
         keywords: The names of the others.
+        backed: Whether torch is told by statements what is promised of sizes, since it gets no ShapesSpec.
     """
 
     positional: int
     keywords: Collection[str]
+    backed: bool = False
 
     def written(self, parameters: Iterable[Parameter]) -> str:
         """Returns the text that passes ``parameters`` on in the same way; those that are not passed are left out."""
@@ -96,7 +99,8 @@ def forward(
     receiver = f"{code.prefix}self"
     declared = ", ".join(filter(None, (receiver, header(plain, code))))
     arguments = ", ".join(filter(None, (receiver if takes_self else "", call.written(parameters))))
-    body = [*_touches(lowered, plain, code), f"return {code.use(target, 'target')}({arguments})"]
+    stated = told(lowered, code, {each.name: each.spelled for each in plain}) if call.backed else ()
+    body = [*_touches(lowered, plain, code), *stated, f"return {code.use(target, 'target')}({arguments})"]
     return code.function(f"forward({declared})", body, "forward")
 
 

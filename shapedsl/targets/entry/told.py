@@ -45,9 +45,9 @@ def told(lowered: Lowered, code: Code, spelled: Mapping[str, str]) -> Iterator[s
         else:
             places[name] = place
     for variable in lowered.variables:
-        place = places.get(variable.name)
-        if place is None:
+        if variable.name not in places:
             continue
+        place = places[variable.name]
         if variable.low is not None and (variable.low > 0 or variable.kind is VariableKind.INT):
             yield f"{check}({place} >= {variable.low})"
         if variable.high is not None:
