@@ -86,9 +86,25 @@ class Entry:
         return FILES / self.spec.partition(":")[0]
 
     @property
+    def programs(self) -> Mapping[str | None, tuple[Sizes, ...]]:
+        """What `sd.export` calls the alternatives that are exported, ``case=``, and their sizes.
+
+        Buckets have no programs, and decide which sizes reach the alternatives behind them: in place of those it is the
+        ``where`` part, for all sizes.
+        """
+        if not self.exports:
+            return {}
+        found: dict[str | None, tuple[Sizes, ...]] = {}
+        for case, sizes in self.sizes.items():
+            if case in self.members:
+                return {**found, None: self.good()}
+            found[case or None] = sizes
+        return found
+
+    @property
     def cases(self) -> tuple[str | None, ...]:
-        """What `sd.export` calls the alternatives that are exported: ``case=``."""
-        return tuple(case or None for case in self.sizes if case not in self.members) if self.exports else ()
+        """The keys of `programs`."""
+        return tuple(self.programs)
 
     @property
     def graphs(self) -> int:

@@ -32,14 +32,14 @@ class Graphs:
 
 def exported(entry: Entry, model: Any, case: str | None) -> Any:
     """Returns the program of one alternative, made at the first of its sizes."""
-    args, kwargs = entry.inputs(**entry.sizes[case or ""][0])
+    args, kwargs = entry.inputs(**entry.programs[case][0])
     return sd.export(model, args, kwargs, spec=entry.written(), case=case, **_lowering(entry))
 
 
 def try_program(entry: Entry, model: Any, case: str | None, program: Any) -> float:
     """Asserts that ``program`` computes what the model does at all sizes of its alternative; returns the largest error."""
     run = program.module()
-    return max(_compared(entry, model, run, sizes) for sizes in entry.sizes[case or ""])
+    return max(_compared(entry, model, run, sizes) for sizes in entry.programs[case])
 
 
 def compiled(entry: Entry, model: Any, backend: Any) -> Any:

@@ -72,6 +72,7 @@ TAGGER = Entry(
     },
     members={"bucket S": 2},
     bad=({"B": 0, "S": 5}, {"B": 2, "S": 129}, {"B": 65, "S": 4}, {"B": 2, "S": 5, "dim": 1}),
+    exports=False,
     drops=(1,),
     static=("S",),
     dynamo={"allow_rnn": True},
