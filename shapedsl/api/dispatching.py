@@ -9,6 +9,7 @@ from .. import pipeline
 from ..diagnostics import Report, Severity, ShapeError
 from ..targets.tensors import torch_for
 from .entries import lower_expanded
+from .lowering import judge_for
 from .padding import check_dispatched, claimed, require_unpad
 from .sources import as_spec
 from .spec import Spec, warn
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
     from .dispatched import Dispatched, DispatchedModule
+    from .lowering import LoweringName
     from .sources import SpecLike
 
 P = ParamSpec("P")
@@ -41,6 +43,7 @@ def dispatch(
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
     verify: bool | int = False,
+    lowering: LoweringName = "unbacked",
     **torch_compile_kwargs: Any,
 ) -> DispatchedModule: ...
 @overload
@@ -51,6 +54,7 @@ def dispatch(
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
     verify: bool | int = False,
+    lowering: LoweringName = "unbacked",
     **torch_compile_kwargs: Any,
 ) -> Dispatched[P, R]: ...
 @overload
@@ -61,6 +65,7 @@ def dispatch(
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
     verify: bool | int = False,
+    lowering: LoweringName = "unbacked",
     **torch_compile_kwargs: Any,
 ) -> Decorator: ...
 def dispatch(
@@ -70,6 +75,7 @@ def dispatch(
     strict: bool = False,
     unpad: Mapping[str, Callable[..., Any]] | None = None,
     verify: bool | int = False,
+    lowering: LoweringName = "unbacked",
     **torch_compile_kwargs: Any,
 ) -> Any:
     """Returns ``fn`` served by an artifact for each alternative of its spec; a module gives a module.
@@ -88,6 +94,8 @@ def dispatch(
             that are drawn from its own: True, or how many. One that computes something else, or of which nothing can be
             known, never serves: that is said once (``wrong-artifact``), and a later artifact or ``fn`` does. So ``fn``
             runs more often than it is called.
+        lowering: Of alternatives that do not say ``backed``: ``unbacked``, ``backed``, or ``auto``, where the first
+            call of each artifact decides; see `compile`. What was chosen is the ``lowering`` of what is returned.
         **torch_compile_kwargs: Passed to ``torch.compile``. ``fullgraph`` is always on, and artifacts never serve each
             other's calls.
 
@@ -96,12 +104,13 @@ def dispatch(
             it, or no alternative takes their sizes (``no-alternative``).
         TypeError: ``fn`` cannot be called; ``unpad`` maps no paths to functions; or an option that the spec decides.
         RuntimeError: torch has no such backend, mode or option.
-        ValueError: A key of ``unpad`` is no path into a result.
+        ValueError: A key of ``unpad`` is no path into a result; or there is no such ``lowering``.
     """
     if fn is None:
 
         def decorate(target: Callable[..., Any] | TorchModule) -> Any:
-            return dispatch(target, spec, strict=strict, unpad=unpad, verify=verify, **torch_compile_kwargs)
+            again: dict[str, Any] = {"unpad": unpad, "verify": verify, "lowering": lowering, **torch_compile_kwargs}
+            return dispatch(target, spec, strict=strict, **again)
 
         return decorate
     torch_for("dispatching")
@@ -117,7 +126,7 @@ def dispatch(
     found = as_spec(spec, fn)
     covered(found, strict=strict)
     claimed(fn, found, strict=strict, unpad=unpad)
-    passes = Passes(lower_expanded, pipeline.solve)
+    passes = Passes(lower_expanded, pipeline.solve, lowering, judge_for(lowering))
     offered: dict[str, Callable[..., Any]] = {"check_padding": check_dispatched, "verify": verify_dispatched}
     recipe = Recipe(found.signature, passes, torch_compile_kwargs, unpad or {}, found, offered, comparing)
     return dispatch_callable(fn, recipe)

@@ -83,6 +83,7 @@ CODES: Final[dict[str, str]] = {
     # serving
     "no-alternative": "an input has sizes that no alternative takes",
     "failed-artifact": "an artifact cannot be compiled, so its sizes run without it",
+    "backed-lowering": "an artifact is lowered backed, since the unbacked one fails",
     # exported artifacts
     "no-program": "nothing was exported for arguments like these",
     "damaged-artifacts": "a file is no whole bundle of artifacts",

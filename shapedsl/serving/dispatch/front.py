@@ -13,6 +13,7 @@ from ...diagnostics import ShapeError
 from ...ir import Mode, Signature, VariableKind
 from ...runtime.parameters import Parameter
 from ...targets.entry.compile import Passes, fronted, refuse_early
+from ...targets.entry.lowering import Lowering
 from ...targets.entry.module import is_module, served_module
 from ..buckets.padded_calls import Unpad
 from .backend import CompileBackend
@@ -48,6 +49,7 @@ class Recipe:
     def __call__(self, target: Callable[..., Any]) -> Callable[..., Any]:
         """Returns the function in front of ``target``, with what it offers as attributes."""
         made: list[Dispatcher] = []
+        lowering: list[Lowering] = []
 
         def make(function: Callable[..., Any], parameters: Sequence[Parameter]) -> FunctionType:
             name = self.signature.name
@@ -63,6 +65,7 @@ class Recipe:
                 verify=self.verify,
             )
             made.append(dispatcher)
+            lowering.append(backend.plan.record)
             front = dispatcher.front()
             for each in lowered_early(replace(self.signature, params=tuple(dispatcher.selector.listed))):
                 try:
@@ -81,6 +84,7 @@ class Recipe:
             setattr(front, name, offered)
         for name, function in self.offered.items():
             setattr(front, name, functools.partial(function, dispatcher))
+        setattr(front, "lowering", lowering[0])  # noqa: B010 - no function has it
         return front
 
 

@@ -35,6 +35,14 @@ class SpecModule(OptimizedModule):
         """Calls the module. torch's own wrapper is marked to be skipped, so an outer fullgraph compile would fail."""
         return torch.nn.Module.__call__(self, *args, **kwargs)
 
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name != "lowering":  # the function's, unless the module has such an attribute
+                raise
+            return getattr(self.__dict__.get("_forward", self.forward), name)
+
     # torch passes on `len` alone; special methods are not found by attribute access
     def __getitem__(self, key: Any) -> Any:
         """Returns what the module holds under ``key``: an item of a Sequential, a ModuleList, a ModuleDict."""
@@ -78,7 +86,7 @@ class ServedModule(SpecModule):
 
 
 OFFERED: Final = frozenset(
-    {"warm", "stats", "explain", "check_padding", "verify", "free_buffers", "spec", "dispatcher"}
+    {"warm", "stats", "explain", "check_padding", "verify", "free_buffers", "spec", "dispatcher", "lowering"}
 )
 
 
