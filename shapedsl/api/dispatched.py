@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..serving.dispatch.stats import Stats
     from ..serving.dispatch.warming import Progress, Warming
     from ..serving.verifying.report import Verification
+    from ..targets.entry.lowering import Lowering
     from .spec import Spec
 
 P = ParamSpec("P")
@@ -26,6 +27,11 @@ class Offered(Protocol):
     @property
     def spec(self) -> Spec:
         """The spec."""
+        ...
+
+    @property
+    def lowering(self) -> Lowering:
+        """How sizes are lowered, and what that does not promise."""
         ...
 
     def warm(
