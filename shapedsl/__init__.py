@@ -41,6 +41,7 @@ _EXPORTS = {
     "compile": "api",
     "cure": "api",
     "dispatch": "api",
+    "explain_error": "api",
     "export": "api",
     "export_cases": "api",
     "from_dims": "api",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from .api import compile as compile
     from .api import cure as cure
     from .api import dispatch as dispatch
+    from .api import explain_error as explain_error
     from .api import export as export
     from .api import export_cases as export_cases
     from .api import from_dims as from_dims

@@ -8,6 +8,7 @@ from .cured import Cured
 from .curing import cure
 from .dispatching import dispatch
 from .entries import checker_of, compile, export, lower_attached, make_fx
+from .explaining_errors import explain_error
 from .legacy import Converted, from_dims
 from .library import Listed, listed_text, listing, stub_for
 from .observing import observe
@@ -42,6 +43,7 @@ __all__ = [
     "compile",
     "cure",
     "dispatch",
+    "explain_error",
     "export",
     "export_cases",
     "from_dims",

@@ -101,6 +101,8 @@ CODES: Final[dict[str, str]] = {
     "extra-assumption": "the program demands what the spec does not imply",
     "lost-assumption": "an artifact accepts what the spec forbids",
     "data-dependent": "the program branches on a size that the spec leaves open",
+    "graph-break": "torch cannot trace the program in one graph",
+    "recompiled": "the program needs a graph for each value of what the spec leaves static",
     # legacy specs
     "legacy-flow": "a legacy spec is made by code that reading does not follow",
     "legacy-parameter": "a legacy spec does not fit the parameters or the inputs",

@@ -24,6 +24,8 @@ from ..ir.expanded import Lowered
 from ..ir.walk import free_vars, negated, substitute
 from ..ir.write import write_dim, write_predicate
 from .asked import Asked
+from .printed import read_printed
+from .symbolic import Unreadable
 
 _PARTS = (
     "`chunk(n)` and `split(size)` count their parts: of a size that is a multiple of n, `tensor_split(n)` gives the same "
@@ -50,6 +52,21 @@ def data_dependent(asked: Asked, lowered: Lowered, sizes: Mapping[str, int]) -> 
         message = f"the program needs the number `{write_dim(asked.size)}` itself, which the spec leaves open"
         return _finding(asked, message, _bindings(asked.size, lowered, sizes), tuple(_numbers(asked.size, asked.line)))
     return None
+
+
+def from_data(asked: Asked) -> ShapeError:
+    """Returns what to raise of a question about a number that comes from the data of a tensor."""
+    named = " and ".join(asked.symbols) or "a part of it"
+    try:
+        text = f"asks whether `{write_predicate(read_printed(asked.printed, Var))}`"
+    except Unreadable:  # a number, or what the language has no words for
+        text = f"needs to know `{asked.printed}`"
+    message = f"the program {text}, where {named} comes from data: no size of the spec decides it"
+    helps = (
+        "say what is known in the program: `torch._check(n >= 1)` where n is that number",
+        "or ask so that both answers are served: `torch.fx.experimental.symbolic_shapes.guard_or_false`, `torch.where`",
+    )
+    return _finding(asked, message, (), helps)
 
 
 def _finding(asked: Asked, message: str, bindings: Sequence[str], helps: tuple[str, ...]) -> ShapeError:
@@ -164,4 +181,4 @@ def _place(name: str, lowered: Lowered) -> str | None:
     return None
 
 
-__all__ = ["data_dependent", "told"]
+__all__ = ["data_dependent", "from_data", "told"]
