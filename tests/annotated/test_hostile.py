@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 import typing
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypedDict
@@ -77,6 +76,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.timeout(100)  # it ends, on a slow and busy machine too
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
 @pytest.mark.parametrize("make", [Tensor.__getitem__, Scalar.__getitem__, lambda t: Annotated[int, Shape[t]]])
 def test_shape_text(text: str, make: Callable[[str], object]) -> None:
@@ -84,9 +84,7 @@ def test_shape_text(text: str, make: Callable[[str], object]) -> None:
 
     f.__annotations__ = {"x": make(text), "return": None}
     report = Report()
-    started = time.monotonic()
     assert read_callable(shapes(f), report) is not None
-    assert time.monotonic() - started < 20
     str(ShapeError(report)) if len(report) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -35,6 +36,7 @@ def is_alike(left: str, right: str) -> bool:
     return left.lower() == right.lower() or _distance(left, right) == 1
 
 
+@functools.lru_cache(maxsize=4096)  # a broken file repeats its words
 def _distance(a: str, b: str) -> int:
     """Returns how many insertions, deletions, replacements and swaps of neighbors turn ``a`` into ``b``."""
     before: list[int] = []
