@@ -35,6 +35,10 @@ from .planned import with_statics
 from .traces import Traces
 
 MOST_CANDIDATES = 5
+_OTHER_WAYS = (
+    "two cases of the spec, one for each answer, give two programs",
+    '`lowering="backed"`, or `backed` in a case, has torch answer it by the example',
+)
 
 
 # Positional and keyword arguments of the signature with the assumptions.
@@ -78,6 +82,7 @@ class Loop:
     proposals: list[Proposal] = field(default_factory=list[Proposal])
     counts: dict[Entry, int] = field(default_factory=dict[Entry, int])
     errors: dict[Entry, BaseException] = field(default_factory=dict[Entry, BaseException])
+    _tried: list[Step] = field(default_factory=list[Step])
     _asked: dict[Predicate, _Question] = field(default_factory=dict[Predicate, _Question])
 
     def run(self) -> Found:
@@ -156,11 +161,16 @@ class Loop:
             known.added = new
             self._add(new, replace(known.step, holds=cure.holds, kind=cure.kind))
             return True
-        message = f"nothing was found that decides `{write_predicate(predicate)}`"
+        text = write_predicate(predicate)
+        tried = [step.added for step in self._tried if step.condition == text]
+        message = f"nothing was found that decides `{text}`"
+        if tried:
+            said = ", ".join(f"`{', '.join(added)}`" for added in tried)
+            message = f"torch does not conclude `{text}`, or its opposite, from {said}"
         options = [
             f"add `where {_text(each)}`, which makes a size static" for each in known.all if self._pins_one(each)
         ]
-        self._propose(entry, message, line, (*options, "two cases of the spec, one for each answer, give two programs"))
+        self._propose(entry, message, line, (*options, *_OTHER_WAYS))
         return False
 
     def _sorted(self, found: Sequence[Cure]) -> list[Cure]:
@@ -170,7 +180,7 @@ class Loop:
         """
         if self.pins:
             return sorted(found, key=lambda each: (not self._keeps(each), each.kind != "equality"))
-        usable = [each for each in found if not self._pins_one(each)]
+        usable = [each for each in found if not self._pins_one(each) and (each.kind != "equality" or self._keeps(each))]
         return sorted(usable, key=lambda each: (each.kind == "equality", not self._keeps(each)))  # stable
 
     def _keeps(self, cure: Cure) -> bool:
@@ -222,6 +232,7 @@ class Loop:
             kept += each.replaced if each.predicate in gone else (each,)
         self.added = kept
         own = question.step
+        self._tried += [step for step in self.steps if (step.entry, step.condition) == (own.entry, own.condition)]
         self.steps = [step for step in self.steps if (step.entry, step.condition) != (own.entry, own.condition)]
 
     def _add(self, predicates: Sequence[Predicate], step: Step) -> None:

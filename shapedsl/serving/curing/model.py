@@ -49,7 +49,7 @@ class Step:
     def reason(self) -> str:
         """Why, as the comment beside an assumption says it."""
         if self.demanded:
-            return f"{self.place or f'the program, by {self.entry},'} needs it"
+            return f"{self.place or 'the program'} needs it"
         if self.kind == "static":
             return f"{self.place or 'the program'} needs the number itself"
         return f"{self.place or 'the program'} asks whether `{self.condition}`"

@@ -5,22 +5,23 @@ Nothing of it stays: arguments are cloned, a module's buffers are put back, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any, TypeAlias
 
 from ...diagnostics import Report
-from ...ir import COMPARISONS, Compare, Const, Constraint, Predicate, Signature, Var
+from ...ir import COMPARISONS, Apply, Compare, Const, Constraint, Predicate, Signature, Var
 from ...ir.expand import expand
 from ...ir.expanded import Expanded, Lowered
-from ...ir.walk import holds, substitute
+from ...ir.walk import free_vars, holds, substitute
 from ...ir.write import write_predicate
 from ...normalize.decide import Proved, implied_by
 from ...runtime.explain import sizes_of
 from ...runtime.solve import Solve
 from ...targets.asked import Asked, asked_of
+from ...targets.enforced.compiled import enforced_by_compiled
 from ...targets.entry.artifacts import Lower
 from ...targets.entry.compile import compile_callable
 from ...targets.entry.export import export
@@ -148,7 +149,7 @@ class Traces:
                 program = export(self.target, args, kwargs, lowered)
         except Exception as error:  # the user's code may raise anything
             return Traced(error, asked_of(error, lowered))
-        return Traced(demands=unimplied(program, lowered))
+        return Traced(demands=unimplied(demands(program, lowered), lowered))
 
     def _compile(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], added: Sequence[Predicate]) -> Traced:
         told: list[Lowered] = []
@@ -157,11 +158,12 @@ class Traces:
             told.append(self.passes.lower(assuming(expanded, added), statics, allow_negative_ints))
             return told[-1]
 
+        made: Any = None
         try:
             made = compile_callable(self.target, self.signature, lower, solve=self.passes.solve, backend=_never_run)
             made(*args, **kwargs)
         except _Compiled:
-            return Traced()
+            return Traced(demands=unimplied(_demands_of(made, told[-1].expanded), told[-1]))
         except Exception as error:  # as above
             return Traced(error, asked_of(error, shift(told[-1])[0]) if told else None)
         return Traced()
@@ -172,12 +174,11 @@ class _Compiled(Exception):
 
 
 def _never_run(graph: Any, inputs: Any) -> Callable[..., Any]:
-    """A backend of torch.compile."""
-    del graph, inputs
+    """A backend of torch.compile; what it makes holds the graph, whose assertions are read."""
+    del inputs
 
     def run(*args: Any) -> Any:
-        del args
-        raise _Compiled
+        raise _Compiled(graph, args)
 
     return run
 
@@ -191,8 +192,26 @@ def assuming(expanded: Expanded, added: Sequence[Predicate]) -> Expanded:
     return replace(expanded, signature=replace(signature, constraints=(*signature.constraints, *more)))
 
 
-def unimplied(program: Any, lowered: Lowered) -> tuple[Demand, ...]:
-    """Returns what a program demands and the spec does not imply; what follows from one of these is none of its own."""
+def _demands_of(made: Any, expanded: Expanded) -> Iterator[Demand]:
+    """Yields what a compiled callable refuses, in the variables of its spec."""
+    front = vars(made).get("_forward", vars(made).get("forward")) if hasattr(made, "_orig_mod") else made
+    artifacts = getattr(front, "artifacts", None)
+    places = {
+        leaf.place(axis): dim
+        for leaf in expanded.leaves
+        for axis, dim in enumerate(leaf.dims)
+        if isinstance(dim, (Const, Var, Apply))
+    }
+    for compiled in () if artifacts is None else artifacts.made:
+        held = compiled.held()
+        for enforced in () if held is None else enforced_by_compiled(held, expanded):
+            for demand in enforced.checked:
+                if places.keys() >= set(free_vars(demand.predicate)):
+                    yield replace(demand, predicate=substitute(demand.predicate, places))
+
+
+def unimplied(demanded: Iterable[Demand], lowered: Lowered) -> tuple[Demand, ...]:
+    """Returns what is demanded and the spec does not imply; what follows from one of these is none of its own."""
     signature = lowered.expanded.signature
     meanings = {variable.name: variable.meaning for variable in lowered.variables}
     given: list[Predicate] = [constraint.predicate for constraint in signature.constraints]
@@ -201,7 +220,7 @@ def unimplied(program: Any, lowered: Lowered) -> tuple[Demand, ...]:
     ]
     given += [substitute(each, meanings) for each in lowered.assumptions]
     found: list[Demand] = []
-    for demand in demands(program, lowered):
+    for demand in demanded:
         if demand.predicate in given:
             continue
         if isinstance(implied_by(signature.variables, given, demand.predicate), Proved):
