@@ -90,13 +90,13 @@ def export_cases(
     refuse_receiver(found.signature)
     covered(found, strict=False)
     claimed(module, found, strict=False, unpad=unpad)
-    asking = _asking(module, found, unpad)
+    asking = asking_of(module, found, unpad)
     entries: list[Entry] = []
     structures: list[Mapping[str, Any]] = []
     names = positional_names(asking.parameters)
     with kept(module):
         for each in exports(asking, example, seed):
-            program = _exported(module, each, lowering, None if verify is False else allowed, strict=strict)
+            program = exported(module, each, lowering, None if verify is False else allowed, strict=strict)
             entries.append(_entry(each, program, names))
             if each.nesting not in structures:
                 structures.append(each.nesting)
@@ -285,7 +285,7 @@ def _example(
     return None if args is None and kwargs is None else (tuple(args or ()), dict(kwargs or {}))
 
 
-def _asking(module: Any, spec: Spec, unpad: Unpad | None) -> Dispatcher:
+def asking_of(module: Any, spec: Spec, unpad: Unpad | None) -> Dispatcher:
     """Returns a dispatcher that tells what calls are, and runs nothing."""
     from ..runtime.parameters import with_secret_defaults
     from ..targets.entry.parameters import parameters_of
@@ -301,7 +301,7 @@ def _dispatcher(module: Any, parameters: Sequence[Parameter], spec: Spec, unpad:
     return Dispatcher(module, parameters, spec.signature, Nothing(), name=spec.name, solve=pipeline.solve, unpad=unpad)
 
 
-def _exported(
+def exported(
     module: Any, each: Export, lowering: str, allowed: Collection[str] | None, *, strict: bool
 ) -> ExportedProgram:
     """Returns the program of one artifact.
@@ -346,4 +346,4 @@ def _entry(each: Export, program: ExportedProgram, names: Sequence[str]) -> Entr
     return Entry(each.label, each.structure, each.spec.position, each.key, inputs_of(program), runner, program=program)
 
 
-__all__ = ["export_cases", "load_artifacts", "save_artifacts"]
+__all__ = ["asking_of", "export_cases", "exported", "load_artifacts", "save_artifacts"]

@@ -24,6 +24,7 @@ VERBS: Final = {
     "convert": "Rewrite legacy torch.export.Dim specs in Python files.",
     "stubs": "Read specs from .pyi stubs and annotated Python files.",
     "cure": "Find the assumptions under which a function or a module can be traced.",
+    "verify": "Say whether artifacts keep a spec, and compute what the original does.",
     "check-padding": "Say whether padding changes what a function or a module returns.",
     "profile": "Show what sizes observed calls had.",
     "suggest": "Infer a spec, cases and buckets from observed calls.",
