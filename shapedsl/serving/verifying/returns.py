@@ -138,7 +138,7 @@ class _Walk:
                 if not _is_none(value):
                     yield from self.claims(inner, value, path)
                 else:
-                    yield Promise("kept", f"{path} is None, or fits", place=str(path), span=type_.span)
+                    yield Promise("kept", f"{path} may be None", place=str(path), span=type_.span)
             case NoneType():
                 yield self._structure(_is_none(value), f"{path} is None", path, value, type_.span)
             case TensorType():

@@ -105,10 +105,11 @@ class _Reader:
     def _relied(self) -> Iterator[Demand]:
         """Yields what the shapes of the placeholders say; fills ``symbols``."""
         slots = [(each, axis, size) for each in self.inputs for axis, size in enumerate(each.sizes())]
-        for each, axis, size in slots:  # every symbol that stands alone before any expression of them
-            for expression in _expressions(size):
-                if getattr(expression, "is_Symbol", False):
-                    self.symbols.setdefault(expression.name, Var(each.place(axis)))
+        for at in (0, 1):  # every symbol that stands alone before any expression of them, first as it was made
+            for each, axis, size in slots:
+                for expression in _expressions(size)[at : at + 1]:
+                    if expression.is_Symbol:
+                        self.symbols.setdefault(expression.name, Var(each.place(axis)))
         for each, axis, size in slots:
             yield from self._solved(each, axis, size)
         order = [each.place(axis) for each, axis, _ in slots]

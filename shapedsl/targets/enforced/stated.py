@@ -14,7 +14,7 @@ After, with ``B`` read off ``x.shape[0]``::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...diagnostics import Span
@@ -93,6 +93,7 @@ def stated(expanded: Expanded, statics: Mapping[str, int] | None = None) -> Stat
     dims: dict[str, Size] = {}
     found: list[Statement] = []
     unsaid: list[str] = []
+    sizes: set[Size] = set()
     places: dict[str, Variable] = {}
     for number, leaf in enumerate(expanded.leaves):
         for axis, dim in enumerate(leaf.dims):
@@ -101,6 +102,8 @@ def stated(expanded: Expanded, statics: Mapping[str, int] | None = None) -> Stat
             if isinstance(dim, Static) or not isinstance(dim, (Const, Var, Apply)):
                 continue
             dims[place] = dim
+            if not leaf.scalar:
+                sizes.add(dim)
             size = _known(expanded, definitions, number, axis, dim)
             if size is None:
                 unsaid.append(f"{place} == {write_dim(dim)}")
@@ -118,7 +121,7 @@ def stated(expanded: Expanded, statics: Mapping[str, int] | None = None) -> Stat
         if not definitions.keys() >= set(free_vars(constraint.predicate)):
             unsaid.append(text)
             continue
-        if constraint.origin is Origin.DIM and _is_of_dim(constraint.predicate, dims):
+        if constraint.origin is Origin.DIM and _is_of_dim(constraint.predicate, sizes):
             continue
         predicate = substitute(constraint.predicate, definitions)
         if not _is_of_kind(predicate, places):
@@ -185,11 +188,11 @@ def _plus(left: Size, right: Size) -> Size:
     return right if left == Const(0) else Apply(OPERATORS["+"], (left, right))
 
 
-def _is_of_dim(predicate: Predicate, dims: Mapping[str, Size]) -> bool:
-    """Whether it says no more than that a dim is a size, which the place it is says, too."""
+def _is_of_dim(predicate: Predicate, sizes: Collection[Size]) -> bool:
+    """Whether it says no more than that the dim of a tensor is a size, which the place says, too."""
     match predicate:
         case Compare(op=op, left=left, right=Const(value=0)) if op.name == ">=":
-            return isinstance(left, Apply) and left in dims.values()
+            return left in sizes
         case _:
             return False
 
