@@ -13,11 +13,11 @@ from ..serving.verifying.report import Verification
 from ..targets.tensors import torch_for
 from .sources import as_spec, given_spec
 from .spec import Spec, warn
+from .verifying_artifacts import Asked, Found, artifacts_of, opened, spec_inside
 
 if TYPE_CHECKING:
     from ..ir.expanded import Expanded
     from ..serving.verifying.values import Sampled
-    from ..targets.enforced import Enforced
     from .sources import SpecLike
 
 Call = tuple[Sequence[Any], Mapping[str, Any]]
@@ -58,14 +58,17 @@ def verify(
     results, for all sizes, or refuted with sizes.
 
     Args:
-        program: An ExportedProgram, or a graph of `make_fx` (ours, or torch's with symbolic tensors).
+        program: An ExportedProgram; a graph of `make_fx` (ours, or torch's with symbolic tensors); what `compile`,
+            `dispatch`, `export_cases` or ``torch.compile`` returned; an AOTInductor package, loaded or the path of its
+            file; or the path of a program or of what `save_artifacts` wrote.
         spec: A `Spec`, a path, text or a ShapesSpec; by default the one that the artifact was made with, if it knows it.
         against: The original. The artifact and it are run on sampled sizes, and what they return is compared.
         case: One alternative instead of the ``where`` part.
         samples: How many calls are compared.
         grad: Whether gradients are compared too.
         tolerance: Relative error that is allowed; by default what rounding does in each dtype.
-        examples: Calls to compare as well, each ``(args, kwargs)``; what is static is copied from the first of them.
+        examples: Calls to compare as well, each ``(args, kwargs)``; what is static is copied from the first of them. A
+            function that was never called is called with it; by default, with inputs made by its spec.
         seed: Of sizes and data.
         raises: Whether a promise that is not kept raises. What is undecided never does: it is a warning.
         allow: Codes of what the artifact may demand beyond the spec: ``merged-dims``, ``specialized-dim``,
@@ -89,14 +92,20 @@ def verify(
     allowed = _codes(allow)
     from ..serving.verifying.verified import verified
 
-    if against is None and (samples is not None or grad or examples is not None or tolerance is not None):
+    calls = tuple(examples or ())
+    program = opened(program)
+    is_program = hasattr(program, "graph_module") or hasattr(program, "graph")
+    called = examples is not None and is_program  # nothing else has to be called to be looked at
+    if against is None and (samples is not None or grad or called or tolerance is not None):
         raise TypeError("samples=, grad=, tolerance= and examples= compare values: pass the original as against=")
     found = _selected(_spec_of(program, spec, against), case)
-    artifacts = _enforced(program, found)
-    report = verified(found.name, artifacts, allowed)
+    made = _found(program, Asked(found, expand, calls, seed))
+    report = verified(found.name, made.artifacts, allowed)
+    remarks = tuple(dict.fromkeys((*made.remarks, *report.remarks)))
+    report = replace(report, remarks=remarks, findings=(*report.findings, *made.findings))
     if against is not None:
-        how = Compared(against, samples, grad, tolerance, tuple(examples or ()), seed)
-        report = replace(report, samples=_compared(program, artifacts[0], how))
+        how = Compared(against, samples, grad, tolerance, calls, seed)
+        report = replace(report, samples=_compared(program, made, how))
     if raises:
         raise_broken(report)
     return report
@@ -114,15 +123,16 @@ class Compared:
     seed: int
 
 
-def _compared(program: Any, artifact: Enforced, how: Compared) -> Sampled:
-    """Returns how the values of a program or a graph compare with the original's."""
+def _compared(program: Any, made: Found, how: Compared) -> Sampled:
+    """Returns how the values of an artifact compare with the original's."""
     from ..serving.exported.programs import positional_names
     from ..serving.verifying.promises import static_sizes
     from ..serving.verifying.sampled import sampled
     from ..targets.entry.parameters import parameters_of
 
+    artifact = made.artifacts[0]
     signature = replace(artifact.expanded.signature, alternatives=())
-    run: Callable[..., Any] = program
+    run: Callable[..., Any] = made.run or program
     like: Call | None = None
     if hasattr(program, "graph_module"):
         from ..targets.entry.programs import program_runner
@@ -174,6 +184,9 @@ def _spec_of(program: Any, spec: SpecLike | None, against: Any) -> Spec:
 
     if spec is not None:
         return given_spec(spec, against)
+    inside = spec_inside(program)
+    if inside is not None:
+        return inside
     front = front_of(program)
     return as_spec(None, against if against is not None else program) if front is None else Spec(front.signature)
 
@@ -185,13 +198,18 @@ def _selected(spec: Spec, case: str | None) -> Spec:
     return chosen
 
 
-def _enforced(program: Any, spec: Spec) -> list[Enforced]:
-    """Returns what the artifacts that ``program`` is make of their inputs."""
+def _found(program: Any, asked: Asked) -> Found:
+    """Returns the artifacts that ``program`` is."""
     from ..targets.enforced import enforced_by_program
 
+    made = artifacts_of(program, asked)
+    if made is not None:
+        return made
     if hasattr(program, "graph_module") or hasattr(program, "graph"):
-        return [enforced_by_program(program, spec.signature, expand)]
-    raise TypeError(f"verify() takes a program, a graph or a compiled function, not {type(program).__name__}")
+        return Found((enforced_by_program(program, asked.spec.signature, expand),), None)
+    raise TypeError(
+        f"verify() takes a program, a graph, a compiled function, a package or a file of them, not {type(program).__name__}"
+    )
 
 
 def expand(signature: Signature, arguments: Mapping[str, Any]) -> Expanded:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ...ir import Mode
 from ...ir.expanded import Expanded
 from ...runtime.parameters import Parameter
+from ...targets.enforced.held import Held
 from ...targets.entry.artifacts import Compiled, compiled, planned
 from ...targets.entry.compile import Passes
 from ...targets.entry.lowering import BACKED, Plan
@@ -86,6 +87,10 @@ class CompileBackend:
     def graphs(self, run: Callable[..., Any]) -> int:
         """Returns how many graphs torch holds for ``run``."""
         return self._made[run].graphs()
+
+    def held(self, run: Callable[..., Any]) -> Held | None:
+        """Returns the function that torch compiled for ``run``, with what reads its guards."""
+        return self._made[run].held() if run in self._made else None
 
 
 __all__ = ["Backend", "CompileBackend"]

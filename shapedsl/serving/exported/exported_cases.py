@@ -60,6 +60,11 @@ class ExportedCases:
         return self._front(*args, **kwargs)
 
     @property
+    def dispatcher(self) -> ExportedDispatcher:
+        """What chooses among the artifacts."""
+        return self._dispatcher
+
+    @property
     def spec(self) -> Any:
         """The spec."""
         return self._spec

@@ -103,7 +103,8 @@ def _narrowed(enforced: Enforced, said: Stated, allowed: Collection[str]) -> Ite
         premises.add(Compare(COMPARISONS["=="], Var(name), Const(size)))
     data = {each.name for each in enforced.data}
     checked = Premises(said.places, (each.predicate for each in enforced.checked))
-    for demand in (*enforced.relied, *enforced.checked):
+    anew = () if enforced.front else enforced.anew
+    for demand in (*enforced.relied, *anew, *enforced.checked):
         for part in conjuncts(substitute(demand.predicate, meanings)):
             predicate = plain(part)
             if is_trivial(predicate) or data & set(free_vars(predicate)):
@@ -127,15 +128,15 @@ def _finding(
     names = set(free_vars(predicate))
     text = write_predicate(shorter(predicate) if names else demand.predicate)
     places = demand.places or tuple(name for name in dict.fromkeys(free_vars(demand.predicate)) if name in spans)
-    at, *also = [span for place in places if (span := spans.get(place)) is not None] or [None]
+    found_at = [span for place in places if (span := spans.get(place)) is not None]
     found = Promise(
         "narrowed",
         text,
         demand.code,
         place=", ".join(demand.places),
         line=demand.line,
-        span=at,
-        also=tuple(span for span in also if span is not None),
+        span=found_at[0] if found_at else None,
+        also=tuple(found_at[1:]),
         artifact=enforced.label,
     )
     if not isinstance(verdict, Refuted):
@@ -144,6 +145,8 @@ def _finding(
     why = ""
     if not isinstance(checked.decide(demand.predicate), Proved) and not enforced.unread:
         why = "it relies on that without checking it"
+        if demand in enforced.anew:
+            why = "other sizes make torch compile another graph"
     return replace(found, witness=witness, why=why, allowed=demand.code in allowed)
 
 

@@ -70,7 +70,9 @@ def returns(enforced: Enforced) -> tuple[Promise, ...]:
         return ()
     if enforced.result is None:
         why = f"what the {enforced.kind} returns is not known"
-        return (Promise("undecided", "the return type", "undecided", why=why, span=claimed.span),)
+        return (
+            Promise("undecided", "the return type", "undecided", why=why, span=claimed.span, artifact=enforced.label),
+        )
     walk = _Walk(enforced)
     walk.bind(claimed, enforced.result)
     return tuple(replace(each, artifact=enforced.label) for each in walk.claims(claimed, enforced.result))
@@ -93,14 +95,14 @@ class _Walk:
         self.premises = Premises((*self.said.places, *kinds))
         for each in self.said.statements:
             self.premises.add(each.predicate)
-        for demand in (*enforced.checked, *enforced.relied):
+        for demand in (*enforced.checked, *enforced.relied, *enforced.anew):
             self.premises.add(demand.predicate)
         for place, size in enforced.statics:
             self.premises.add(Compare(COMPARISONS["=="], Var(place), Const(size)))
-        for each in enforced.data:
-            for op, bound in ((">=", each.low), ("<=", each.high)):
+        for symbol in enforced.data:
+            for op, bound in ((">=", symbol.low), ("<=", symbol.high)):
                 if bound is not None:
-                    self.premises.add(Compare(COMPARISONS[op], Var(each.name), Const(bound)))
+                    self.premises.add(Compare(COMPARISONS[op], Var(symbol.name), Const(bound)))
         self.dtypes = dict(enforced.dtypes)
         self.families: dict[str, str] = {}
         for leaf in enforced.expanded.leaves:

@@ -27,6 +27,7 @@ _GUARD: Final = re.compile(r"^[|\s]*\+- (?P<kind>[A-Z_]+): (?P<text>.*)$", re.MU
 _TENSOR: Final = re.compile(
     r"check_tensor\((?P<source>.+?), (?P<class>[\w.]+), DispatchKeySet\(.*?\), torch\.(?P<dtype>\w+), .*?size=\[(?P<sizes>[^]]*)\]"
 )
+SHARED: Final = -1  # torch's number of what is not isolated
 _COMPILED: Final = "__compiled_fn_"
 _RESUMED: Final = "__resume_at_"
 
@@ -65,17 +66,19 @@ class Graph:
         return None
 
 
-def cached(code: CodeType, scope: Mapping[str, Any]) -> list[Graph]:
+def cached(code: CodeType, scope: Mapping[str, Any], region: int = SHARED) -> list[Graph]:
     """Returns the graphs that torch holds for a function, the oldest first.
 
     Args:
         code: Of the function.
         scope: Its globals.
+        region: torch's number of what was compiled with ``isolate_recompiles``.
     """
-    from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+    from torch._dynamo.eval_frame import _debug_get_cache_entry_list, _get_cache_entries_for_region
 
+    entries = _debug_get_cache_entry_list(code) if region == SHARED else _get_cache_entries_for_region(code, region)
     found: list[Graph] = []
-    for entry in reversed(_debug_get_cache_entry_list(code)):  # torch tries the newest first
+    for entry in reversed(entries):  # torch tries the newest first
         tensors: dict[str, tuple[str, tuple[int | None, ...]]] = {}
         conditions: list[tuple[str, str]] = []
         for kind, text in _guards(entry):
@@ -130,4 +133,4 @@ def _graph_behind(made: Any) -> Any:
 
 _MOST_SEEN: Final = 500
 
-__all__ = ["Graph", "cached"]
+__all__ = ["SHARED", "Graph", "cached"]

@@ -10,7 +10,7 @@ After, for ``x + y`` under ``torch.compile(f, dynamic_shapes=…)`` of ``x: Tens
 
 and under ``torch.compile(f, dynamic=True)``, called with sizes that were equal::
 
-    relied    y.shape[0] == x.shape[0],  x.shape[0] >= 2         # any other call makes another graph
+    anew      y.shape[0] == x.shape[0],  x.shape[0] >= 2         # any other call makes another graph
 
 Where shapedsl's own check stands in front, whatever the spec forbids is refused by that.
 """
@@ -35,7 +35,7 @@ from .cached import Graph
 from .computed import computed_predicate
 from .held import Held
 from .model import Enforced
-from .returned import returned
+from .returned import bound_by, returned
 from .stated import statements
 
 
@@ -51,6 +51,9 @@ def enforced_by_compiled(
             result is nested; without one what it returns stays unknown.
     """
     graphs = held.graphs()
+    if held.chosen:
+        bound = None if call is None else bound_by(held.function, call)
+        graphs = [each for each in graphs if bound is not None and each.entry.guard_manager.check(bound)]
     found: list[Enforced] = []
     for number, graph in enumerate(graphs, 1):
         if not _is_of(graph, held, expanded):
@@ -139,9 +142,7 @@ class _Reader:
         refused += self._assertions(unread)
         relied = list(self._shapes())
         statics = tuple(self._statics())
-        if self.held.own is None:
-            relied += others
-        else:  # there is an artifact for each of their values
+        if self.held.own is not None:  # there is an artifact for each of their values
             refused += [
                 Demand("specialized-dim", Compare(COMPARISONS["=="], Var(p), Const(n)), (p,)) for p, n in statics
             ]
@@ -149,17 +150,19 @@ class _Reader:
             unread["the assertions of a graph that its backend did not keep"] = None
         if self.graph.broken:
             unread["what comes after a graph break"] = None
+        known = {each.predicate for each in others}
         result, data = returned(self.graph, self.held.function, self.symbols, self._leaf_paths(), call)
         return Enforced(
             "compiled function",
             self.expanded,
             checked=tuple(_once([*front, *refused])),
-            relied=tuple(_once(relied)),
+            relied=tuple(each for each in _once(relied) if each.predicate not in known),
+            anew=tuple(_once(others)),
             statics=statics,
             result=result,
             data=tuple(data),
             unread=tuple(unread),
-            remarks=tuple(self._remarks(others)),
+            remarks=tuple(self._remarks(others, front)),
             front=self.held.own is not None,
             label=label,
             dtypes=tuple(
@@ -172,12 +175,16 @@ class _Reader:
     def _leaf_paths(self) -> dict[str, Leaf]:
         return {source: leaf for source, leaf in self.by_source.items() if source.startswith("L[")}
 
-    def _remarks(self, others: Sequence[Demand]) -> Iterator[str]:
-        texts = dict.fromkeys(write_predicate(each.predicate) for each in _once(others))
+    def _remarks(self, others: Sequence[Demand], front: Sequence[Demand]) -> Iterator[str]:
+        """Yields what chooses this graph, beyond what is checked in front of it."""
+        checked = {each.predicate for each in front}
+        texts = dict.fromkeys(
+            write_predicate(each.predicate) for each in _once(others) if each.predicate not in checked
+        )
         if texts:
             shown = ", ".join(f"`{text}`" for text in list(texts)[:_MOST_SHOWN])
             more = f" and {len(texts) - _MOST_SHOWN} more" if len(texts) > _MOST_SHOWN else ""
-            yield f"serves only calls with {shown}{more}; torch compiles another graph for others"
+            yield f"a graph serves only calls with {shown}{more}; torch compiles another one for others"
 
     def _is_refused(self, demand: Demand) -> bool:
         """Returns whether torch refuses what violates a guard: each graph that it would make has it, too."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...ir import Attribute, Path
 from ...ir.expanded import Expanded
-from .cached import Graph, cached
+from .cached import SHARED, Graph, cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Held:
         own: The spec at one structure, which is checked in front of it; None if nothing is.
         declared: The spec that torch itself was given, at the structure: its numbers are refused by torch.
         label: Which artifact it is, where there are several.
-        isolated: torch's number of what it may share graphs with; None where every graph counts.
+        region: torch's number of what it shares graphs with.
+        chosen: Whether only a graph counts that takes the call at hand: torch shares its code with other functions.
     """
 
     function: Any  # a FunctionType, which type checkers would bind like a method
@@ -33,14 +34,12 @@ class Held:
     own: Expanded | None = None
     declared: Expanded | None = None
     label: str = ""
-    isolated: int | None = None
+    region: int = SHARED
+    chosen: bool = False
 
     def graphs(self) -> list[Graph]:
         """Returns the graphs that torch holds for it, the oldest first."""
-        found = cached(self.function.__code__, self.function.__globals__)
-        if self.isolated is None:
-            return found
-        return [each for each in found if each.entry.isolate_recompiles_id == self.isolated]
+        return cached(self.function.__code__, self.function.__globals__, self.region)
 
     def sources(self, path: Path) -> list[str]:
         """Returns how torch's guards may call what is at ``path``."""

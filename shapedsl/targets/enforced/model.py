@@ -78,6 +78,7 @@ class Enforced:
         expanded: The spec at the structure that the artifact was made for.
         checked: What it refuses at run time where it does not hold.
         relied: What it was made for without checking it: a call that violates it is computed wrong, or crashes.
+        anew: What chooses it among others: a call that violates it is not refused, torch compiles it anew.
         statics: The size of each static place that it was made for, by place.
         result: What it returns, nested as it returns it, with an `Output` for each leaf; None where that is unknown.
         data: The sizes that data decides.
@@ -93,6 +94,7 @@ class Enforced:
     expanded: Expanded
     checked: tuple[Demand, ...] = ()
     relied: tuple[Demand, ...] = ()
+    anew: tuple[Demand, ...] = ()
     statics: tuple[tuple[str, int], ...] = ()
     result: object = None
     data: tuple[Data, ...] = ()

@@ -18,7 +18,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import COMPARISONS, Compare, Const, ParamKind, Predicate, Signature, Size, Static, Var
@@ -69,8 +69,9 @@ def enforced_by_package(package: Any, signature: Signature, expand: Expand) -> E
         ShapeError: ``unsupported-by-torch``: its C++ cannot be found or read, or it takes other arguments than the
             spec has; what ``expand`` raises.
     """
-    text = _archived(Path(package)) if isinstance(package, (str, os.PathLike)) else _mapped(package)
-    return enforced_by_source(text, signature, expand)
+    if isinstance(package, (str, os.PathLike)):
+        return enforced_by_source(archived(Path(package), str(package)), signature, expand)
+    return enforced_by_source(_mapped(package), signature, expand)
 
 
 def enforced_by_source(text: str, signature: Signature, expand: Expand) -> Enforced:
@@ -87,17 +88,27 @@ def enforced_by_source(text: str, signature: Signature, expand: Expand) -> Enfor
 # ----------------------------------------------------------------------------------- where the C++ is
 
 
-def _archived(path: Path) -> str:
-    """Returns the C++ in a file."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file `{path}`")
-    found = {match[1]: name for name in _names(path) if (match := _IN_ARCHIVE.search(name))}
-    if not found:
-        raise _unreadable(f"there is no C++ in `{path}`")
-    name = found.get("model") or next(iter(found.values()))
-    if len(found) > 1 and "model" not in found:
-        raise _unreadable(f"`{path}` holds several models: {', '.join(sorted(found))}")
-    with zipfile.ZipFile(path) as archive:
+def archived(file: Path | IO[bytes], called: str) -> str:
+    """Returns the C++ in a package.
+
+    Args:
+        file: The package.
+        called: What messages call it.
+
+    Raises:
+        ShapeError: ``unsupported-by-torch``: there is none, or there are several.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise _unreadable(f"`{called}` is no archive") from None
+    with archive:
+        found = {match[1]: name for name in archive.namelist() if (match := _IN_ARCHIVE.search(name))}
+        if not found:
+            raise _unreadable(f"there is no C++ in `{called}`")
+        if len(found) > 1 and "model" not in found:
+            raise _unreadable(f"`{called}` holds several models: {', '.join(sorted(found))}")
+        name = found.get("model") or next(iter(found.values()))
         return archive.read(name).decode("utf-8", errors="replace")
 
 
@@ -364,4 +375,4 @@ def _once(found: Any) -> list[Demand]:
     return list(kept.values())
 
 
-__all__ = ["enforced_by_package", "enforced_by_source", "is_package"]
+__all__ = ["archived", "enforced_by_package", "enforced_by_source", "is_package"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -42,7 +42,7 @@ def returned(
     """
     if call is None or graph.module is None or graph.name is None or graph.broken:
         return None, []
-    bound = _bound(function, call)
+    bound = bound_by(function, call)
     if bound is None or not graph.entry.guard_manager.check(bound):
         return None, []
     reader = _Outputs(graph, symbols)
@@ -60,33 +60,30 @@ def returned(
     result = again(*call[0], **call[1])
     known = {id(each): output for each, output in zip(kept, reader.outputs, strict=False)}
     inputs = _inputs(bound, leaves)
-    return _tree(result, known, inputs), list(reader.data.values())
+    ints = {value for leaf in leaves.values() if leaf.scalar and type(value := _at(bound, leaf)) is int}
+    return _tree(result, known, inputs, ints), list(reader.data.values())
 
 
 class _Int(int):
     """An int with an identity of its own."""
 
 
-def _bound(function: FunctionType, call: Call) -> dict[str, Any] | None:
-    """Returns the local variables with which ``function`` begins."""
+def bound_by(function: FunctionType, call: Call) -> dict[str, Any] | None:
+    """Returns the local variables with which ``function`` begins, those of its closure among them."""
     try:
         bound = inspect.signature(function, follow_wrapped=False).bind(*call[0], **call[1])
     except TypeError:
         return None
     bound.apply_defaults()
-    return dict(bound.arguments)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+    return {**{name: cell.cell_contents for name, cell in cells.items()}, **bound.arguments}
 
 
 def _inputs(bound: Mapping[str, Any], leaves: Mapping[str, Leaf]) -> dict[int, Output]:
     """Returns the tensors of a call, by identity, as outputs: a function may return an argument as it is."""
     found: dict[int, Output] = {}
     for leaf in leaves.values():
-        value: Any = bound.get(leaf.path.root)
-        try:
-            for step in leaf.path.steps:
-                value = getattr(value, step.name) if isinstance(step, Attribute) else value[step.key]
-        except (LookupError, AttributeError, TypeError):
-            continue
+        value = _at(bound, leaf)
         dtype = getattr(value, "dtype", None)
         if dtype is not None:
             sizes = tuple(Var(leaf.place(axis)) for axis in range(len(leaf.dims)))
@@ -95,8 +92,26 @@ def _inputs(bound: Mapping[str, Any], leaves: Mapping[str, Leaf]) -> dict[int, O
     return found
 
 
-def _tree(value: Any, known: Mapping[int, Output], inputs: Mapping[int, Output]) -> object:
-    """Returns a result with an `Output` in place of each leaf."""
+def _at(bound: Mapping[str, Any], leaf: Leaf) -> Any:
+    """Returns what a call has at a leaf; None if it has nothing there."""
+    value: Any = bound.get(leaf.path.root)
+    try:
+        for step in leaf.path.steps:
+            value = getattr(value, step.name) if isinstance(step, Attribute) else value[step.key]
+    except (LookupError, AttributeError, TypeError):
+        return None
+    return value
+
+
+def _tree(value: Any, known: Mapping[int, Output], inputs: Mapping[int, Output], ints: Collection[int]) -> object:
+    """Returns a result with an `Output` in place of each leaf.
+
+    Args:
+        value: The result.
+        known: What the graph returned, by identity.
+        inputs: What it was given, likewise.
+        ints: Which numbers may be arguments as they are.
+    """
     from torch.utils import _pytree as pytree
 
     def leaf(each: Any) -> object:
@@ -104,14 +119,16 @@ def _tree(value: Any, known: Mapping[int, Output], inputs: Mapping[int, Output])
             return known[id(each)]
         if id(each) in inputs:
             return inputs[id(each)]
-        if each is None or isinstance(each, (bool, float, str)):
+        if each is None or isinstance(each, (bool, float, str)) or (type(each) is int and each not in ints):
             return Output("constant", value=each)
+        if type(each) is int:
+            return Output("int", (None,), (str(each),))
         if dataclasses.is_dataclass(each) and not isinstance(each, type):
             whole = copy.copy(each)
             for field in dataclasses.fields(each):
-                object.__setattr__(whole, field.name, _tree(getattr(each, field.name), known, inputs))
+                object.__setattr__(whole, field.name, _tree(getattr(each, field.name), known, inputs, ints))
             return whole
-        return Output("other")  # an int may be an argument, or a constant of the program
+        return Output("other")
 
     return pytree.tree_map(leaf, value)
 
@@ -166,4 +183,4 @@ class _Outputs:
         return Var(name)
 
 
-__all__ = ["returned"]
+__all__ = ["bound_by", "returned"]

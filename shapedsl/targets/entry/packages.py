@@ -6,8 +6,9 @@ bounds. So each call goes through `Runner`, behind the check of the spec.
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -98,9 +99,35 @@ def load_package(data: bytes, inputs: Sequence[Input], label: str, names: Sequen
     return Runner(run, in_spec, inputs, label, names, trains=False)
 
 
+def package_runner(package: Any) -> Callable[..., Any]:
+    """Returns what calls a package like the original: arguments go in by position or keyword as it was compiled.
+
+    Nothing is checked in front of it: whoever calls it knows that the arguments are right.
+
+    Args:
+        package: What torch loaded, or a path, which is loaded at the first call.
+    """
+    loaded: list[Any] = [] if isinstance(package, (str, os.PathLike)) else [package]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not loaded:
+            loaded.append(torch._inductor.aoti_load_package(os.fspath(package)))
+        positional, keyword = pytree.treespec_loads(loaded[0].loader.get_call_spec()[0]).children()
+        count, names = positional.num_children, list(keyword.context)
+        given, named = list(args), dict(kwargs)
+        while len(given) > count and len(given) - count <= len(names):
+            named.setdefault(names[len(given) - 1 - count], given.pop())
+        others = [name for name in named if name not in names]
+        while len(given) < count and others:
+            given.append(named.pop(others.pop(0)))
+        return loaded[0](*given, **{name: named[name] for name in names if name in named})
+
+    return run
+
+
 def machine() -> tuple[str, str]:
     """Returns for what packages are compiled here: system and processor, and the instructions that it has."""
     return f"{platform.system()} {platform.machine()}".lower(), torch.backends.cpu.get_cpu_capability()
 
 
-__all__ = ["compile_package", "load_package", "machine", "packaged_inputs"]
+__all__ = ["compile_package", "load_package", "machine", "package_runner", "packaged_inputs"]
