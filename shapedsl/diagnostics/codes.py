@@ -89,6 +89,7 @@ CODES: Final[dict[str, str]] = {
     "damaged-artifacts": "a file is no whole bundle of artifacts",
     "other-platform": "artifacts were saved by another torch, or for another machine",
     "wrong-artifact": "an artifact computes something else than the module",
+    "stale-artifact": "artifacts were made with another version of their spec",
     # profiles
     "empty-profile": "a profile has no calls to learn from",
     "damaged-profile": "a file is no whole profile",
