@@ -87,8 +87,7 @@ def computed_size(node: Any, measure: Measure) -> Size:
     elif (name := getattr(target, "__name__", "")) in _NAMED:
         found = Apply(OPERATORS[_NAMED[name]], tuple(computed_size(arg, measure) for arg in args))
     elif name == "sym_sum":
-        terms = [computed_size(arg, measure) for arg in args[0]]
-        found = functools.reduce(lambda one, other: Apply(OPERATORS["+"], (one, other)), terms, Const(0))
+        found = functools.reduce(_plus, (computed_size(arg, measure) for arg in args[0]))
     elif target in (operator.pow, pow) and isinstance(args[1], int) and args[1] >= 0:
         found = Apply(OPERATORS["**"], (computed_size(args[0], measure), Const(args[1])))
     else:
@@ -115,6 +114,10 @@ def constrained(graph: Any, measure: Measure) -> Iterator[tuple[Size, int | None
 def is_size_of(node: Any) -> bool:
     """Returns whether ``node`` is one size of a tensor."""
     return "sym_size" in str(getattr(node, "target", "")) and len(getattr(node, "args", ())) == 2
+
+
+def _plus(left: Size, right: Size) -> Size:
+    return Apply(OPERATORS["+"], (left, right))
 
 
 def _data(node: Any) -> Size | None:

@@ -23,7 +23,7 @@ from ...ir.orient import orient
 from ..printed import read_printed
 from ..program import conjuncts
 from ..symbolic import Unreadable, read_size
-from .inputs import Input
+from .inputs import Input, number_of
 
 _FAILED: Final = "Guard failed: "
 
@@ -88,9 +88,9 @@ def compared(
     for each in inputs:
         for axis, size in enumerate(each.sizes()):
             place = Var(each.place(axis))
-            number = size if isinstance(size, int) else size.node.maybe_as_int()
+            number = number_of(size)
             if number is not None:
-                yield Compare(COMPARISONS["=="], place, Const(int(number)))
+                yield Compare(COMPARISONS["=="], place, Const(number))
                 continue
             expression = size.node.expr
             symbols = [symbol.name for symbol in expression.free_symbols]

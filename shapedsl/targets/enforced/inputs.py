@@ -64,6 +64,12 @@ def is_int(value: Any) -> bool:
     return not isinstance(value, bool) and (isinstance(value, int) or type(value).__name__ == "SymInt")
 
 
+def number_of(size: Any) -> int | None:
+    """Returns a size that is a number, also one that torch keeps as a symbol; None for a dynamic one."""
+    known: int | None = int(size) if isinstance(size, int) else size.node.maybe_as_int()
+    return known
+
+
 class Inputs:
     """The inputs of one graph.
 
@@ -212,4 +218,4 @@ def _not_matching(why: str) -> ShapeError:
     return ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
 
 
-__all__ = ["Input", "Inputs", "Placeholder", "by_parameter", "is_int", "is_placeholder"]
+__all__ = ["Input", "Inputs", "Placeholder", "by_parameter", "is_int", "is_placeholder", "number_of"]

@@ -27,7 +27,7 @@ from ..program import Demand, conjuncts, is_trivial, plain
 from ..symbolic import Unreadable, read_size
 from .computed import computed_predicate, constrained, is_size_of, leaves_of
 from .guards import compared, guard_texts, guarded
-from .inputs import Input, Inputs
+from .inputs import Input, Inputs, number_of
 from .model import Data, Enforced, Output
 from .stated import front_of, statements
 
@@ -115,10 +115,10 @@ class _Reader:
         order = [each.place(axis) for each, axis, _ in slots]
         for each, axis, size in slots:
             place = each.place(axis)
-            number = size if isinstance(size, int) else size.node.maybe_as_int()
+            number = number_of(size)
             if number is not None:
-                predicate: Predicate = Compare(COMPARISONS["=="], Var(place), Const(int(number)))
-                names = set[str]() if isinstance(size, int) else names_in(size.node._expr)
+                predicate: Predicate = Compare(COMPARISONS["=="], Var(place), Const(number))
+                names = names_in(*_expressions(size)[:1])
                 yield Demand("specialized-dim", predicate, (place,), self.lines.find(names, predicate))
                 continue
             node = size.node
@@ -169,9 +169,9 @@ class _Reader:
         for each in self.inputs:
             for axis, size in enumerate(each.sizes()):
                 dim = Static() if each.leaf is None else each.leaf.dims[axis]
-                number = size if isinstance(size, int) else size.node.maybe_as_int()
+                number = number_of(size)
                 if number is not None and (isinstance(dim, Static) or (isinstance(dim, Var) and dim.name in consts)):
-                    yield each.place(axis), int(number)
+                    yield each.place(axis), number
 
     # ------------------------------------------------------------------------------ what it checks
 
