@@ -149,7 +149,8 @@ def size(rng: random.Random, depth: int = 2) -> Size:
 def comparison(rng: random.Random) -> Predicate:
     made = Compare(COMPARISONS[rng.choice(["==", "!=", "<", "<=", ">", ">="])], size(rng), size(rng, 1))
     if rng.random() < 0.15:
-        return rng.choice([And, Or])((made, comparison(rng)))
+        both = (made, comparison(rng))
+        return And(both) if rng.random() < 0.5 else Or(both)
     return made
 
 

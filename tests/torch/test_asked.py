@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="lowering needs torch")
+pytest.importorskip("torch", reason="lowering needs torch")
+
+import torch
 
 import shapedsl as sd
 from shapedsl.ir.expanded import Lowered

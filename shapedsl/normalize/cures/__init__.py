@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from ...ir import COMPARISONS, Compare, Const, Not, Predicate, Signature, Var
+from ...ir import COMPARISONS, Apply, Compare, Const, Not, Predicate, Signature, Var
 from ...ir.cure import Cure, CureKind
 from ...ir.expanded import Lowered
 from ...ir.walk import negated
@@ -130,15 +130,14 @@ def _kind(add: tuple[Predicate, ...]) -> CureKind:
 
 def _kind_of(predicate: Predicate) -> CureKind:
     match predicate:
-        case Compare(op=op, left=left, right=Const()):
-            modulo = getattr(getattr(left, "op", None), "name", "") == "%"
-            if op.name == "==":
-                return "residue" if modulo else "equality"
-            if op.name == "!=":
-                return "disequality"
-            return "upper-bound" if op.name in ("<", "<=") else "bound"
-        case Compare(op=op):
-            return {"==": "equality", "!=": "disequality"}.get(op.name, "bound")  # type: ignore[return-value]
+        case Compare(op=op, left=Apply(op=inner), right=Const()) if op.name == "==" and inner.name == "%":
+            return "residue"
+        case Compare(op=op) if op.name == "!=":
+            return "disequality"
+        case Compare(op=op, right=Const()) if op.name in ("<", "<="):
+            return "upper-bound"
+        case Compare(op=op) if op.name != "==":
+            return "bound"
         case _:
             return "equality"
 
