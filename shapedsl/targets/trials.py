@@ -18,7 +18,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch.utils import _pytree as pytree
@@ -35,6 +35,7 @@ class Run:
         buffers: A module's buffers after the run, where they changed.
         attributes: Names of other tensors that a module holds and that the run changed.
         drew: Whether it drew random numbers.
+        wrote: Whether a tensor of the arguments is another one afterwards, or holds something else.
     """
 
     result: Any = None
@@ -43,6 +44,7 @@ class Run:
     buffers: dict[str, Any] = field(default_factory=dict[str, Any])
     attributes: tuple[str, ...] = ()
     drew: bool = False
+    wrote: bool = False
 
 
 class Bench:
@@ -97,7 +99,11 @@ class Bench:
         before = random.getstate()
         devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
         with torch.random.fork_rng(devices=devices), torch.set_grad_enabled(self.grad):
-            torch.manual_seed(0)
+            if devices:
+                torch.manual_seed(0)
+            else:  # without what torch notes for devices that are not there, the whole stack among it
+                torch.default_generator.manual_seed(0)
+            held = _versions(given)
             random.seed(0)
             seeded, drawn = torch.get_rng_state(), random.getstate()
             try:
@@ -105,6 +111,7 @@ class Bench:
             except Exception as error:  # the user's code may raise anything
                 done.error = error
             finally:
+                done.wrote = held is None or held != _versions(given)
                 done.drew = not torch.equal(seeded, torch.get_rng_state()) or drawn != random.getstate()
                 random.setstate(before)
                 attributes: list[str] = []
@@ -150,6 +157,17 @@ class _Kept:
         for tensor, numbers in self.tensors:
             if not _equal(tensor, numbers):
                 tensor.detach().resize_(numbers.shape).copy_(numbers)
+
+
+def _versions(value: Any) -> list[tuple[int, int]] | None:
+    """Returns which tensors a value holds, and how often each was written to; None where that is not known."""
+    leaves = pytree.tree_leaves(value)
+    if all((type(leaf) is torch.Tensor and not leaf.is_inference()) or isinstance(leaf, _PLAIN) for leaf in leaves):
+        return [(id(leaf), leaf._version) for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return None
+
+
+_PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device)
 
 
 def _shallow(value: Any) -> Any:
