@@ -18,6 +18,7 @@ ALL = (
     "stubs",
     "converting",
     "dispatching",
+    "verifying",
 )
 
 
