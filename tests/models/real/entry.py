@@ -52,6 +52,7 @@ class Entry:
         members: For an alternative with buckets, how many members its sizes are padded to. Each is an artifact of its
             own; none is a program, since buckets are for `sd.dispatch`.
         drops: Tensors of the result that are None in a padded call, by number.
+        changes: Whether a call changes its arguments, as a cache that grows. A program returns them changed instead.
         lowering: ``"backed"`` where inductor is wrong with unbacked dims.
         backend: What the artifacts of the table are compiled with.
         compiles: Whether ``sd.compile`` takes it; else ``note`` says why not.
@@ -72,6 +73,7 @@ class Entry:
     static: tuple[str, ...] = ()
     members: Mapping[str, int] = field(default_factory=dict[str, int])
     drops: tuple[int, ...] = ()
+    changes: bool = False
     lowering: str = "unbacked"
     backend: str = "inductor"
     compiles: bool = True

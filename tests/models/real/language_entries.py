@@ -159,6 +159,7 @@ LLAMA = (
         bad=({"B": 65, "P": 2}, {"B": 2, "P": 8, "T": 2}, {"B": 2, "P": 8, "off": 1}),
         consts=_LLAMA,
         cures=("B >= 1", "P >= 1"),
+        changes=True,
         note="behind a `DynamicCache`; export: once [its classes are registered](transformers.md#caches)",
     ),
 )

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pytest
+
 from tests.models.real.entry import Entry
+from tests.models.real.proved import try_cured, try_verified, try_verified_artifacts
 from tests.models.real.runner import exported, try_compiled, try_program
+
+torch = pytest.importorskip("torch", reason="models run through torch")
+
+_SAMPLES = 6  # sizes that are drawn of each alternative, beside those of the entry
 
 
 @dataclass(frozen=True)
@@ -16,7 +25,7 @@ class Row:
         graphs: How many graphs serve all sizes.
         sizes: How many those are.
         cures: What the cure adds to the bare spec.
-        traces: How many traces it takes; None where it was not run.
+        traces: How many traces it takes, by entry point.
         artifacts: How many programs and compiled artifacts there are.
         verified: How many of them keep the spec, and compute what the model does.
         worst: The largest error.
@@ -26,7 +35,7 @@ class Row:
     graphs: int
     sizes: int
     cures: tuple[str, ...]
-    traces: int | None
+    traces: Mapping[str, int]
     artifacts: int
     verified: int
     worst: float
@@ -36,15 +45,20 @@ class Row:
 def measure(entry: Entry) -> Row:
     """Returns the row of ``entry``; takes as long as its backend does."""
     model = entry.make()
+    traces = try_cured(entry, model)
     graphs, worst, verified = 0, 0.0, 0
-    if entry.compiles:
-        graphs, worst = try_compiled(entry, model, entry.backend)
-        verified += entry.graphs
-    for case in entry.cases:
-        worst = max(worst, try_program(entry, model, case, exported(entry, model, case)))
-        verified += 1
+    with torch._dynamo.config.patch(dict(entry.dynamo)):
+        if entry.compiles:
+            also = functools.partial(try_verified_artifacts, entry, samples=_SAMPLES)
+            graphs, worst = try_compiled(entry, model, entry.backend, also)
+            verified += graphs
+        for case in entry.cases:
+            program = exported(entry, model, case)
+            worst = max(worst, try_program(entry, model, case, program))
+            worst = max(worst, try_verified(entry, program, case, model, _SAMPLES))
+            verified += 1
     backend = entry.backend if entry.lowering == "unbacked" else f"{entry.backend}, {entry.lowering}"
-    return Row(graphs, len(entry.good()), entry.cures, None, entry.artifacts, verified, worst, backend)
+    return Row(graphs, len(entry.good()), entry.cures, traces, entry.artifacts, verified, worst, backend)
 
 
 __all__ = ["Row", "measure"]

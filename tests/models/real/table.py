@@ -87,9 +87,8 @@ def _cures(cures: tuple[str, ...]) -> str:
 
 
 def _cured(row: Row) -> str:
-    if row.traces is None:
-        return _cures(row.cures)
-    return f"{_cures(row.cures)} ({row.traces} trace{'' if row.traces == 1 else 's'})"
+    counts = " + ".join(str(count) for count in row.traces.values())
+    return f"{_cures(row.cures)} ({counts} traces)"
 
 
 def _error(worst: float) -> str:

@@ -9,6 +9,7 @@ pytest.importorskip("transformers", reason="half of the entries are its models")
 
 from tests.models.real import language_entries, own_entries
 from tests.models.real.entry import Entry
+from tests.models.real.proved import try_cured, try_verified
 from tests.models.real.runner import exported, try_compiled, try_program
 
 ALL = pytest.mark.parametrize("entry", [*language_entries.ENTRIES, *own_entries.ENTRIES], ids=lambda entry: entry.name)
@@ -20,7 +21,14 @@ def test_one_graph_an_alternative_serves_its_sizes(entry: Entry) -> None:
 
 
 @ALL
-def test_one_program_an_alternative_serves_its_sizes(entry: Entry) -> None:
+def test_one_program_an_alternative_keeps_the_spec(entry: Entry) -> None:
     model = entry.make()
     for case in entry.cases:
-        try_program(entry, model, case, exported(entry, model, case))
+        program = exported(entry, model, case)
+        try_program(entry, model, case, program)
+        try_verified(entry, program, case)
+
+
+@ALL
+def test_the_cure_of_the_bare_spec_is_the_file(entry: Entry) -> None:
+    assert try_cured(entry, entry.make(), entries=("export",))["export"] <= 4

@@ -1,0 +1,91 @@
+"""What shapedsl itself says of an entry: `sd.verify` of its artifacts, and `sd.cure` of its bare spec.
+
+`runner` compares artifacts with the model at the sizes that an entry names; here they are verified for all sizes, and
+at sizes that are drawn. The cure has to find the file from the spec without the assumptions that a trace needs.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import shapedsl as sd
+from tests.models.real.entry import Entry
+
+torch = pytest.importorskip("torch", reason="models run through torch")
+
+
+def try_verified(entry: Entry, program: Any, case: str | None, model: Any = None, samples: int | None = None) -> float:
+    """Asserts that ``program`` keeps every promise of the spec, and proves what the spec claims of the result.
+
+    Args:
+        entry: The entry.
+        program: Of one alternative.
+        case: Which one.
+        model: With it, values are compared at sizes that are drawn, too.
+        samples: At how many.
+
+    Returns:
+        The largest relative error of what was compared.
+    """
+    if model is None:
+        return _error(sd.verify(program, entry.written(), case=case))
+    original = _on_copies(model) if entry.changes else model
+    example = entry.inputs(**entry.programs[case][0])
+    return _error(sd.verify(program, entry.written(), original, case=case, samples=samples, examples=[example]))
+
+
+def try_verified_artifacts(entry: Entry, fast: Any, samples: int | None = None) -> float:
+    """Asserts that compiled artifacts compute what the model does at sizes that are drawn; returns the largest error."""
+    if entry.written().signature.alternatives:
+        examples = [entry.inputs(**sizes[0]) for sizes in entry.sizes.values()]
+        return _error(fast.verify(examples, samples=samples))
+    return 0.0
+
+
+def try_cured(entry: Entry, model: Any, entries: Collection[str] = ("export", "compile")) -> Mapping[str, int]:
+    """Asserts that curing the bare spec gives the file's last alternative, no less and no more.
+
+    Returns:
+        How often each entry point traced.
+    """
+    last = [*entry.sizes][-1]
+    args, kwargs = entry.inputs(**entry.sizes[last][0])
+    with torch._dynamo.config.patch(dict(entry.dynamo)):
+        cured = sd.cure(model, entry.bare(), args, kwargs, entries=entries, static=entry.static)
+    assert cured.cured, str(cured)
+    if not entry.cures:
+        assert not cured.steps, str(cured)
+        return cured.traces
+    written = entry.written()
+    chosen = written.selected(last)[0] if last else written.signature
+    relation = sd.compare(sd.Spec(replace(chosen, alternatives=())), cured.spec).relation
+    assert relation == "equal", f"{relation}: {cured}"
+    for each in entry.cures:
+        assert cured.spec.ask(each).verdict == "proved", f"{each}: {cured}"
+    return cured.traces
+
+
+def _on_copies(model: Any) -> Callable[..., Any]:
+    """Returns the model as a function that leaves its arguments as they are."""
+
+    @functools.wraps(model.forward)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = copy.deepcopy((args, kwargs))
+        return model(*args, **kwargs)
+
+    return call
+
+
+def _error(report: sd.Verification) -> float:
+    assert report.kept, str(report)
+    assert not report.undecided, str(report)
+    return 0.0 if report.samples is None else report.samples.error
+
+
+__all__ = ["try_cured", "try_verified", "try_verified_artifacts"]
