@@ -13,7 +13,6 @@ After, for each alternative that is not ``eager``::
 from __future__ import annotations
 
 import warnings
-import zipfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -90,7 +89,7 @@ def verified_at(target: str, signatures: Sequence[Signature] | None, how: How) -
     _require_backend(how.backend)
     calls = None if how.examples is None else calls_at(how.examples)
     if is_file(target):
-        return [_artifact(_loaded(target), signatures, calls, how)]
+        return [_artifact(target, signatures, calls, how)]
     found = object_at(target) if ":" in target and not target.endswith("()") else None
     if hasattr(found, "graph_module"):
         return [_artifact(found, signatures, calls, how)]
@@ -131,10 +130,10 @@ def _require_backend(backend: str) -> None:
 
 def is_file(target: str) -> bool:
     """Returns whether ``target`` is the path of an artifact, rather than ``MODULE:OBJECT``."""
-    return ":" not in target or Path(target).is_file()
+    return Path(target).is_file() or (":" not in target and Path(target).suffix != "")
 
 
-def _spec(function: Callable[..., Any], signatures: Sequence[Signature] | None) -> Spec:
+def _spec(function: Callable[..., Any] | None, signatures: Sequence[Signature] | None) -> Spec:
     """Returns the spec of a callable: the file's, or that of its annotations."""
     if signatures is None:
         return as_spec(None, function)
@@ -169,7 +168,10 @@ def _programs(
 def _compiled(
     function: Callable[..., Any], spec: Spec, example: Call | None, calls: Iterable[Call] | None, how: How
 ) -> Verification:
-    """Returns the report of the compiled artifacts: dispatched, so that each alternative has its own."""
+    """Returns the report of the compiled artifacts: dispatched, so that each alternative has its own.
+
+    What is claimed of the result is decided on the programs.
+    """
     kind = f"function compiled with {how.backend}"
     with _told() as remarks:
         fast: Any = dispatch(function, spec, lowering=how.lowering, backend=how.backend)
@@ -182,8 +184,15 @@ def _compiled(
             if error.code == "missing-input":
                 raise
             return Verification(spec.name, kind, findings=error.diagnostics)
+        try:
+            kept = verify(fast, spec, examples=given, raises=False, allow=how.allow)
+        except ShapeError:  # every artifact was given up, as the comparison tells
+            kept = found
     lowered = fast.lowering.remarks if how.lowering != "unbacked" else ()
-    return replace(found, name=spec.name, kind=kind, remarks=(*remarks, *lowered, *found.remarks))
+    notes = [*(each for each in remarks if "[backed-lowering]" not in each), *lowered, *found.remarks, *kept.remarks]
+    return Verification(
+        spec.name, kind, kept.promises, (), found.samples, tuple(dict.fromkeys(notes)), kept.findings, kept.cures
+    )
 
 
 def _artifact(
@@ -193,7 +202,7 @@ def _artifact(
     against = None if how.against is None else callable_at(how.against)
     spec = None
     if signatures is not None or against is not None:
-        spec = _spec(against if against is not None else program, signatures)
+        spec = _spec(against, signatures)
     return _one(program, spec, against, calls, how, case=how.case)
 
 
@@ -212,24 +221,6 @@ def _one(
         compared["examples"] = calls
     with _told():
         return verify(program, spec, against, case=case, raises=False, allow=how.allow, **compared)
-
-
-def _loaded(path: str) -> Any:
-    """Returns a program that was saved; of another file its path.
-
-    Raises:
-        OSError: There is no such file.
-    """
-    with Path(path).open("rb"):
-        pass
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-        if any("/models/" in f"/{name}" for name in names) and not any("/aotinductor/" in name for name in names):
-            import torch
-
-            return torch.export.load(path)
-    return path
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from .completion import complete_spec
 
 if TYPE_CHECKING:
     from ..api.lowering import LoweringName
+    from ..api.verifying import Verification
     from ..pipeline import Signature
-    from ..serving.verifying.report import Verification
 
 _NOT_GIVEN: Final = {"missing-input", "unknown-name", "unknown-case", "cases-not-lowered", "unreadable-file"}
 _CODES: Final = ("merged-dims", "specialized-dim", "extra-assumption")
@@ -123,18 +123,18 @@ def command(
         with warnings.catch_warnings():  # of torch and of the module that is imported: they concern nobody here
             warnings.simplefilter("ignore")
             reports = verified_at(target, chosen, how)
-    except (ImportError, TypeError, ValueError) as error:
-        raise click.UsageError(str(error)) from None
-    except OSError as error:
-        raise click.UsageError(f"cannot read '{target}': {error.strerror or error}") from None
-    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
-        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
     except ShapeError as error:
         if file is None and error.code == "unknown-spec":
             raise click.UsageError(f"`{target}` has no spec: annotate it, or name a FILE[:SPEC].") from None
         show(error.diagnostics, err=True)
         fail(2 if error.code in _NOT_GIVEN else refusal(error.diagnostics))
         return
+    except (ImportError, TypeError, ValueError) as error:
+        raise click.UsageError(str(error)) from None
+    except OSError as error:
+        raise click.UsageError(f"cannot read '{target}': {error.strerror or error}") from None
+    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
+        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
     _print(reports, format_)
     wrong = any(not each.kept for each in reports)
     undecided = not reports or any(each.undecided for each in reports)
