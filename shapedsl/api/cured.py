@@ -106,6 +106,9 @@ def story(cured: Cured) -> list[str]:
     for failed, entry, error in cured.errors:
         of = f" of {failed}" if failed is not None else ""
         rows.append(f"{entry}{of} fails: {_said(error)}")
+    failed_by = {entry for _, entry, _ in cured.errors}
+    if failed_by and (others := [entry for entry in cured.traces if entry not in failed_by]):
+        rows.append(f"{' and '.join(others)} alone is cured by `entries=` or `--entry {others[0]}`")
     rows += cured.remarks
     return rows
 

@@ -108,8 +108,10 @@ def command(
     It is traced, what the spec leaves open is read, the least that decides it is assumed, and it is traced again.
     Assumptions are only added, each with the line that needs it as its comment. No size becomes static unasked.
 
-    Exit codes: 0 nothing to add, or the file was changed and everything traces; 1 there is a patch, or something
-    stays that only you can decide; 2 misuse.
+    A file is changed only where everything traces afterwards.
+
+    Exit codes: 0 nothing to add, or the file was changed; 1 there is a patch, or something stays that only you can
+    decide; 2 misuse.
     """
     if write and file is None:
         raise click.UsageError("--write changes a file: name FILE[:SPEC].")
@@ -140,7 +142,7 @@ def command(
         raise click.UsageError(str(error)) from None
     except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
         raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
-    written = write and found.text is not None
+    written = write and found.cured and found.text is not None
     if written:
         _write(found)
     if format_ == "json":

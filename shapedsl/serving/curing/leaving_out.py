@@ -8,12 +8,13 @@ Before and after, where the spec has ``S >= 1``::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...ir import COMPARISONS, Compare, Const, Predicate, Var
 from ...ir.expanded import Lowered
-from ...ir.walk import free_vars
+from ...normalize.cures import cures
 from ...normalize.cures.excluded import excluded
 from ...normalize.cures.question import Question
-from ...normalize.cures.single import exactly
 
 
 def left_out(lowered: Lowered, predicate: Predicate) -> tuple[Predicate, ...]:
@@ -21,22 +22,28 @@ def left_out(lowered: Lowered, predicate: Predicate) -> tuple[Predicate, ...]:
     return next(iter(excluded(_question(lowered), [predicate])), ())
 
 
-def in_brief(lowered: Lowered, predicate: Predicate) -> tuple[Predicate, ...]:
-    """Returns predicates that say together what ``predicate`` says, in words that torch concludes from where there are."""
-    names = sorted(set(free_vars(predicate)))
-    found = exactly(_question(lowered), predicate, names[0]) if len(names) == 1 else None
-    if found is not None:
-        return found
+def in_brief(lowered: Lowered, given: Sequence[Predicate], predicate: Predicate) -> tuple[Predicate, ...]:
+    """Returns predicates that say together what ``predicate`` says, in words that torch concludes from where there are.
+
+    Args:
+        lowered: The spec.
+        given: What is assumed besides.
+        predicate: What a program demands.
+    """
+    question = _question(lowered, given)
+    for cure in cures(lowered, predicate, given=given):
+        if cure.holds and all(question.implied(each, predicate) for each in cure.add):
+            return cure.add
     return (predicate if lowered.reasoner is None else lowered.reasoner.shorter(predicate),)
 
 
-def _question(lowered: Lowered) -> Question:
+def _question(lowered: Lowered, given: Sequence[Predicate] = ()) -> Question:
     signature = lowered.expanded.signature
     stated = [constraint.predicate for constraint in signature.constraints]
     known = [
         Compare(COMPARISONS["=="], Var(name), size) for name, size in lowered.definitions if isinstance(size, Const)
     ]
-    return Question(signature.variables, (*stated, *known), {})
+    return Question(signature.variables, (*stated, *known, *given), {})
 
 
 __all__ = ["in_brief", "left_out"]

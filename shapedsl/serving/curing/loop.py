@@ -285,7 +285,7 @@ class Loop:
         """Assumes what a program demands; proposes what would leave a size one value. Returns whether it is done."""
         done = True
         for demand in demands:
-            parts = in_brief(self.traces.lowered, demand.predicate)
+            parts = in_brief(self.traces.lowered, [each.predicate for each in self.added], demand.predicate)
             text = ", ".join(map(write_predicate, parts))
             predicate = parts[0] if len(parts) == 1 else And(parts)
             if self._pins(predicate):
