@@ -19,9 +19,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
-from ..ir import AnyType, MappingType, ObjectType, ScalarType, SequenceType, Signature, TensorType, Type
+from ..ir import AnyType, MappingType, ObjectType, ScalarType, SequenceType, Signature, TensorType, Type, VariableKind
 from .comparing import compare
-from .examples import examples_of
+from .examples import example_of, examples_of
 from .sources import as_spec
 from .spec import Spec
 
@@ -320,11 +320,20 @@ def _of_dispatch(program: Any, front: Any, asked: Asked) -> Found:
 
     dispatcher, own = front.dispatcher, cast("Spec", front.spec)
     claims = asked.spec.signature.returns
-    found = list(enforced_by_dispatch(dispatcher, claims))
     example = _Example(own, asked)
+
+    def draw(signature: Signature, values: Mapping[str, Any]) -> Call | None:
+        """Returns a call of one artifact, whose sizes are padded where it pads."""
+        consts = {each.name for each in signature.variables if each.kind is VariableKind.CONST}
+        sizes = {name: value for name, value in values.items() if name in consts}
+        with suppress(ShapeError, TypeError):
+            return example_of(Spec(signature), sizes, seed=asked.seed)
+        return None
+
+    found = list(enforced_by_dispatch(dispatcher, claims, draw))
     if not found:
         example.run(program)
-        found = list(enforced_by_dispatch(dispatcher, claims))
+        found = list(enforced_by_dispatch(dispatcher, claims, draw))
     stale = _stale(own, asked.spec)
     if stale:
         structures = [each.expanded for each in dispatcher.structures.values()]

@@ -58,7 +58,7 @@ class Lines:
         found: list[tuple[Any, list[set[str]]]] = []
         for node in self._graph.nodes:
             trace = node.meta.get("stack_trace") or ""
-            if node.op == "call_function" and trace and "insert_deferred_runtime_asserts" not in trace:
+            if node.op in ("call_function", "call_method") and trace and "insert_deferred_runtime_asserts" not in trace:
                 found.append((node, [values[operand] for operand in node.all_input_nodes]))
         return found
 
@@ -116,7 +116,7 @@ def _ints(node: Any) -> Iterator[int]:
 
 def _shape(node: Any) -> tuple[Any, ...]:
     """Returns the sizes of a node's value; of a symbolic number, itself."""
-    value = node.meta.get("val")
+    value = node.meta.get("val", node.meta.get("example_value"))  # dynamo's graphs have examples
     return (value,) if hasattr(value, "node") else tuple(getattr(value, "shape", ()))
 
 

@@ -6,7 +6,7 @@ front checks that, so what is asked of an artifact is what it demands beyond, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,9 @@ from ..exported.programs import Entry, structure_key
 
 # A signature and the arguments of a call → the spec at their structure.
 Expand = Callable[[Signature, Mapping[str, Any]], Expanded]
+
+# A signature and the values of what is static in it → a call that satisfies it; None where there is none.
+Draw = Callable[[Signature, Mapping[str, Any]], "tuple[Sequence[Any], Mapping[str, Any]] | None"]
 
 
 def enforced_by_cases(
@@ -75,12 +78,13 @@ def _equal(place: str, size: int) -> Compare:
     return Compare(COMPARISONS["=="], Var(place), Const(size))
 
 
-def enforced_by_dispatch(dispatcher: Dispatcher, claims: Type | None) -> Iterator[Enforced]:
+def enforced_by_dispatch(dispatcher: Dispatcher, claims: Type | None, draw: Draw) -> Iterator[Enforced]:
     """Yields what each compiled artifact of `sd.dispatch` makes of its inputs, of those that were made.
 
     Args:
         dispatcher: Behind the function.
         claims: What the spec says of the result.
+        draw: Makes a call that an artifact is run on, in order to see how its result is nested.
     """
     backend = dispatcher.backend
     if not isinstance(backend, CompileBackend):
@@ -92,7 +96,10 @@ def enforced_by_dispatch(dispatcher: Dispatcher, claims: Type | None) -> Iterato
                 continue
             at = structure.given(artifact)[0]
             own = replace(at, signature=replace(at.signature, returns=claims))
-            for each in enforced_by_compiled(held, own):
+            call = None if claims is None else draw(at.signature, dict(artifact.key))
+            if call is not None and dispatcher.bound:
+                call = (*dispatcher.bound, *call[0]), call[1]
+            for each in enforced_by_compiled(held, own, call):
                 yield replace(each, label=", ".join(filter(None, (artifact.spec.label, each.label))))
 
 
@@ -107,7 +114,9 @@ def enforced_in_front(signature: Signature, arguments: Mapping[str, Any], expand
     """
     asked = expand(replace(signature, alternatives=(), returns=None), arguments)
     checked = statements(expand(replace(own, alternatives=()), arguments))
-    return Enforced("check in front", asked, checked=checked, front=True, label="the check in front")
+    return Enforced("set of artifacts", asked, checked=checked, front=True, label="the check in front", cures=_CURES)
 
+
+_CURES = ("make the artifacts again with this spec",)
 
 __all__ = ["enforced_by_cases", "enforced_by_dispatch", "enforced_in_front"]

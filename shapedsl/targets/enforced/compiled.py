@@ -163,6 +163,7 @@ class _Reader:
             data=tuple(data),
             unread=tuple(unread),
             remarks=tuple(self._remarks(others, front)),
+            cures=("compile it with `sd.compile` under this spec, which is checked in front of it",),
             front=self.held.own is not None,
             label=label,
             dtypes=tuple(

@@ -41,6 +41,12 @@ _IN_ARCHIVE: Final = re.compile(r"(?:^|/)data/aotinductor/([^/]+)/[^/]+\.wrapper
 _MAPPED: Final = re.compile(r"\s(/\S*/data/aotinductor/[^/]+/[^/\n]+)\.so$", re.MULTILINE)
 
 
+_CURES: Final = (
+    "call it behind shapedsl's check: `sd.save_artifacts(…, aot=True)` and `sd.load_artifacts`",
+    f"or set {VARIABLE}=1 before it is called first",
+)
+
+
 def is_package(value: object) -> bool:
     """Returns whether ``value`` is a package that torch loaded, or the path of one."""
     if isinstance(value, (str, os.PathLike)):
@@ -274,6 +280,7 @@ class _Reader:
             data=tuple(data),
             unread=tuple(unread),
             remarks=tuple(self._remarks()),
+            cures=() if self.checks else _CURES,
             dtypes=tuple((self.tensors[number].path, dtype) for number, dtype in self.source.dtypes),
         )
 
@@ -283,10 +290,7 @@ class _Reader:
         if self.checks:
             yield f"equal sizes, numbers and dtypes are checked while {VARIABLE} is set, as it is in this process"
         else:
-            yield (
-                "a package checks neither equal sizes nor numbers, ranks, dtypes and strides: call it behind shapedsl's "
-                f"check (`sd.load_artifacts`), or set {VARIABLE}=1 before its first call"
-            )
+            yield "a package checks neither equal sizes nor numbers, ranks, dtypes and strides"
 
     def _thrown(self, unread: dict[str, None]) -> Iterator[Demand]:
         """Yields what every call is checked for."""
