@@ -162,7 +162,7 @@ def _bindings(node: Predicate | Size, lowered: Lowered, sizes: Mapping[str, int]
         place = _place(name, lowered)
         value = f", {sizes[name]} in the example" if name in sizes else ""
         if place is not None:
-            found.append(f"{name} is {place}{value}")
+            found.append(f"{name} is {'an argument' if place == name else place}{value}")
             continue
         leaves = ((leaf.place(axis), dim) for leaf in lowered.expanded.leaves for axis, dim in enumerate(leaf.dims))
         derived = next(((at, dim) for at, dim in leaves if name in free_vars(dim)), None)

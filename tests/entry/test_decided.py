@@ -55,7 +55,7 @@ def test_an_open_branch_is_called_open_and_said_briefly() -> None:
     assert found.notes[1:] == ("x.shape[0] is 2 * H, and H 4 in the example",)
     assert found.helps == (
         "add `where H >= 1`: it excludes H == 0; a `case H == 0` would serve that",
-        "or add `where H == 0`: it excludes H != 0; a `case H != 0` would serve that",
+        "or add `where H == 0`: it excludes H >= 1; a `case H >= 1` would serve that",
     )
 
 

@@ -70,7 +70,7 @@ def test_of_a_scalar(way: str) -> None:
         )
     assert caught.value.code == "data-dependent"
     assert "the number `n` itself" in str(caught.value)
-    assert "n is n, 3 in the example" in caught.value.diagnostics[0].notes
+    assert "n is an argument, 3 in the example" in caught.value.diagnostics[0].notes
 
 
 @pytest.mark.parametrize(

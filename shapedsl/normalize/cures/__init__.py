@@ -125,7 +125,8 @@ def _cure(question: Question, add: tuple[Predicate, ...], holds: bool) -> Cure:
 
 
 def _kind(add: tuple[Predicate, ...]) -> CureKind:
-    return max((_kind_of(part) for part in add), key=_KINDS.index)
+    kinds = [_kind_of(part) for part in add]
+    return next(kind for kind in reversed(_KINDS) if kind in kinds)
 
 
 def _kind_of(predicate: Predicate) -> CureKind:

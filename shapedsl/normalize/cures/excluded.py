@@ -25,28 +25,34 @@ def excluded(question: Question, add: Sequence[Predicate]) -> Iterator[tuple[Pre
         if question.implied(predicate):
             continue
         opposite = simplify_predicate(Not(predicate))
-        parts = tuple(brief(question, part, opposite) for part in conjuncts(opposite))
+        parts = tuple(brief(question, part) for part in conjuncts(opposite))
         yield (*(guard for part in parts for guard in guards(question, part)), *parts)
 
 
-def brief(question: Question, predicate: Predicate, *given: Predicate) -> Predicate:
-    """Returns ``predicate`` as the spec allows to say it: ``S == 1`` for ``S <= 1`` where S is 1 or more.
+def brief(question: Question, predicate: Predicate) -> Predicate:
+    """Returns ``predicate`` as the spec allows to say it: ``S == 1`` for ``S <= 1``, ``S >= 2`` for ``S != 1`` where S is 1 or more.
 
     Args:
         question: The spec.
-        predicate: What holds of sizes of the spec.
-        given: What else does.
+        predicate: What holds of some sizes of the spec.
     """
     predicate = plain(predicate)
     match predicate:
         case Compare(op=op, left=Var() as left, right=Const()) if op.name in ("<=", ">="):
-            found = question.range(left, predicate, *given)
+            found = question.range(left, predicate)
             if found is None:
                 return predicate
             if found.low is not None and found.low == found.high:
                 return compare(left, "==", found.low)
             end = found.high if op.name == "<=" else found.low
             return predicate if end is None else compare(left, op.name, end)
+        case Compare(op=op, left=Var() as left, right=Const(value=value)) if op.name == "!=":
+            whole, rest = question.range(left), question.range(left, predicate)
+            if whole is not None and rest is not None and value == whole.low and rest.low is not None:
+                return brief(question, compare(left, ">=", rest.low))
+            if whole is not None and rest is not None and value == whole.high and rest.high is not None:
+                return brief(question, compare(left, "<=", rest.high))
+            return predicate
         case _:
             return predicate
 
