@@ -34,6 +34,7 @@ from .verifying import verify
 if TYPE_CHECKING:
     from .lowering import LoweringName
 
+_SAID: Final = ("backed-lowering", "failed-artifact", "undecided")  # what a report has in other words
 EXPORT: Final = "export"  # a backend that compiles nothing
 Call = tuple[Sequence[Any], Mapping[str, Any]]
 
@@ -189,10 +190,21 @@ def _compiled(
         except ShapeError:  # every artifact was given up, as the comparison tells
             kept = found
     lowered = fast.lowering.remarks if how.lowering != "unbacked" else ()
-    notes = [*(each for each in remarks if "[backed-lowering]" not in each), *lowered, *found.remarks, *kept.remarks]
-    return Verification(
-        spec.name, kind, kept.promises, (), found.samples, tuple(dict.fromkeys(notes)), kept.findings, kept.cures
-    )
+    findings = (*kept.findings, *_failed(fast, found, how))
+    told = [each for each in remarks if not any(f"[{code}]" in each for code in _SAID)]
+    notes = [*told, *lowered, *found.remarks, *kept.remarks]
+    unique = tuple(dict.fromkeys(notes))
+    return Verification(spec.name, kind, kept.promises, (), found.samples, unique, findings, kept.cures)
+
+
+def _failed(fast: Any, found: Verification, how: How) -> Iterator[Diagnostic]:
+    """Yields which artifacts could not be compiled; those that were compared say themselves what is wrong."""
+    compared = {row.label for row in found.samples.rows} if found.samples is not None else set[str]()
+    for row in fast.stats()["artifacts"]:
+        if row["state"] == "failed" and row["artifact"] not in compared:
+            message = f"`{row['artifact']}` of `{found.name}` cannot be compiled with {how.backend}"
+            helps = () if how.lowering != "unbacked" else ("try `--lowering backed` or `--lowering auto`",)
+            yield Diagnostic("failed-artifact", Severity.ERROR, message, notes=(str(row["reason"]),), helps=helps)
 
 
 def _artifact(
