@@ -10,21 +10,22 @@ Before and after::
     bucket T in {128, 256} pad x with 0             T <= 256
     bucket T in {128, 256}                          T == 128 or T == 256
     bucket H multiple of 8                          H % 8 == 0
-    where T_pad > T; bucket T in {128, 256} pad …   T < 128 or T < 256, each with T up to that member
+    where T_pad > T; bucket T in {128, 256} pad …   T <= 256, T < 256
+    where T_pad <= 2 * T; bucket T in {8, 32} …     T <= 32, T <= 8 and 8 <= 2 * T or T <= 32 and 32 <= 2 * T
 
 An alternative *takes* the sizes it asks for, but for those that an earlier one asks for too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
 from .alternatives import Alternative, Bucket
 from .constraints import Constraint
 from .dims import And, Apply, Compare, Const, Not, Or, Predicate, Size, Var
-from .operators import ADD, EQ, LE, MOD, SUB
+from .operators import ADD, EQ, GE, GT, LE, LT, MOD, SUB
 from .walk import free_vars, holds, substitute
 
 MOST_CHOICES = 1024  # joint choices of members that are written out
@@ -126,16 +127,61 @@ def _written_out(buckets: Sequence[Bucket], constraints: Sequence[Constraint]) -
     if len(combinations) > MOST_CHOICES:
         return None
     branches: dict[Predicate, None] = {}
-    for combination in combinations:
+    for combination in reversed(combinations):  # the largest first: what is asked of it is often asked of all
         sizes = {padded_name(b): size for b, (size, _) in zip(buckets, combination, strict=True)}
         parts = [_settled(substitute(c.predicate, sizes)) for c in constraints]
         parts += [fits for _, fits in combination if fits is not None]
-        branch = And(tuple(part for part in parts if part != And(())))
-        if Or(()) not in branch.args:
-            branches[branch.args[0] if len(branch.args) == 1 else branch] = None
+        if Or(()) not in parts:
+            branch = _Branch.of(part for part in parts if part != And(()))
+            if not any(branch.implies(other) for other in branches):
+                branches = [other for other in branches if not other.implies(branch)]
+                branches.append(branch)
     text = ", ".join(c.text for c in constraints)
-    predicate = next(iter(branches)) if len(branches) == 1 else Or(tuple(branches))
+    written = [branch.predicate for branch in reversed(branches)]
+    predicate = written[0] if len(written) == 1 else Or(tuple(written))
     return Constraint(predicate, text=text, span=constraints[0].span, notes=constraints[0].notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """What one choice of members asks for; of several bounds of one size the tightest is kept.
+
+    Without that, what is not taken has a choice for each member, and torch multiplies them out.
+    """
+
+    bounds: Mapping[tuple[Size, str], tuple[int, Predicate]]
+    others: tuple[Predicate, ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[Predicate]) -> _Branch:
+        bounds: dict[tuple[Size, str], tuple[int, Predicate]] = {}
+        others: dict[Predicate, None] = {}
+        for part in parts:
+            match part:
+                case Compare(op=op, left=left, right=Const(value=value)) if op in (LE, LT):
+                    most = value - (op == LT)
+                    if (left, "<=") not in bounds or most < bounds[left, "<="][0]:
+                        bounds[left, "<="] = most, part
+                case Compare(op=op, left=left, right=Const(value=value)) if op in (GE, GT):
+                    least = value + (op == GT)
+                    if (left, ">=") not in bounds or least > bounds[left, ">="][0]:
+                        bounds[left, ">="] = least, part
+                case _:
+                    others[part] = None
+        return cls(bounds, tuple(others))
+
+    @property
+    def predicate(self) -> Predicate:
+        """All of it."""
+        parts = (*(part for _, part in self.bounds.values()), *self.others)
+        return parts[0] if len(parts) == 1 else And(parts)
+
+    def implies(self, other: _Branch) -> bool:
+        """Returns whether it is seen that sizes of this branch are sizes of ``other``."""
+        return all(part in self.others for part in other.others) and all(
+            key in self.bounds and (self.bounds[key][0] <= value if key[1] == "<=" else self.bounds[key][0] >= value)
+            for key, (value, _) in other.bounds.items()
+        )
 
 
 def _choices(bucket: Bucket) -> Iterator[tuple[Size, Predicate | None]]:
