@@ -17,6 +17,7 @@ from ...targets.entry.serving import is_transformed
 from ..buckets.joint import MOST_REMEMBERED, Joint
 from ..verifying.values import Sampled
 from .artifacts import ArtifactSpec
+from .cases import label
 from .verifying import Verify, WrongArtifact, refusal_of, verified
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ class Artifact:
             try:
                 self._compare(run, values, how)
             except WrongArtifact as error:
+                if self.structure.dispatcher.verify is None:  # what serves its sizes now has to show that it is right
+                    self.structure.dispatcher.verify = how
                 self.fail(error)
                 return error.found
             except Exception as error:  # torch cannot make it anew
@@ -334,6 +337,12 @@ class Artifact:
         return self._reroute
 
     # ------------------------------------------------------------------------------- telling
+
+    @property
+    def called(self) -> str:
+        """What messages call it: its alternative, and whose sizes it serves too."""
+        others = (label(self.structure.alternatives[each], each) for each in sorted(self.excluded))
+        return f"{self.spec.label} for {', '.join(others)} too" if self.excluded else self.spec.label
 
     @property
     def calls(self) -> int:

@@ -116,14 +116,10 @@ def _rows(structure: Structure) -> Iterator[dict[str, Any]]:
             yield _empty(alternative, at, structure.number)
         for artifact in artifacts:
             calls = artifact.calls
-            name = artifact.spec.label
-            if artifact.excluded:
-                others = (label(structure.alternatives[each], each) for each in sorted(artifact.excluded))
-                name += f" for {', '.join(others)} too"
             yield {
                 **_empty(alternative, at, structure.number),
                 **_counted(structure, artifact.cell),
-                "artifact": name,
+                "artifact": artifact.called,
                 "key": dict(artifact.key),
                 "state": artifact.state.value,
                 "padded": artifact.waste / calls if artifact.waste or (calls and artifact.pads) else None,

@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ...diagnostics import ShapeError
+from ...ir import ParamKind
 from ...runtime.parameters import OMITTED, REQUIRED
 from ...targets.entry.serving import kept
 from ..examples.draw import Given
 from ..verifying.samples import arguments_at, draw_at
 from ..verifying.values import Row, Sampled
-from .cases import label
 from .running import Artifact, State
 from .verifying import Verify, signature_of
 from .warming import Call, inputs_for, reached, wanted_by
@@ -67,10 +67,13 @@ class _All:
                 found = reached(dispatcher, wanted, inputs)
             if found is None:
                 self._note(f"{wanted.label} was not compared: {reason or 'no inputs were found that reach it'}")
-            else:
-                self._compare(*found)
+                continue
+            self._compare(*found)
+            if found[0].state is State.FAILED:
+                with kept(dispatcher.target, dispatcher.bound):
+                    reached(dispatcher, wanted, inputs)  # makes what serves its sizes instead
         for artifact in list(self._others()):
-            values = _values(artifact, self.how.seed)
+            values = _values(artifact, self.how.seed) if artifact.state is State.MADE else ()
             if values is None:
                 self._note(f"{_called(artifact)} was not compared: pass an example of its calls")
             else:
@@ -80,7 +83,8 @@ class _All:
     def _others(self) -> Iterator[Artifact]:
         for structure in list(self.dispatcher.structures.values()):
             for artifact in list(structure.artifacts.values()):
-                if artifact.state is State.MADE and id(artifact) not in self.seen and not artifact.shared:
+                known = artifact.state is State.MADE or artifact.verified is not None
+                if known and id(artifact) not in self.seen and not artifact.shared:
                     yield artifact
 
     def _compare(self, artifact: Artifact, values: tuple[Any, ...]) -> None:
@@ -113,11 +117,9 @@ class _All:
 def _called(artifact: Artifact) -> str:
     """Returns what tables call an artifact: what tells it from others, too."""
     structure = artifact.structure
-    name = artifact.spec.label
+    name = artifact.called
     if artifact.key:
         name += f" [{', '.join(f'{key}={value}' for key, value in artifact.key)}]"
-    if artifact.excluded:
-        name += f" for {', '.join(label(structure.alternatives[at], at) for at in sorted(artifact.excluded))} too"
     return name if len(structure.dispatcher.structures) == 1 else f"{name} (structure {structure.number})"
 
 
@@ -135,8 +137,9 @@ def _values(artifact: Artifact, seed: int) -> tuple[Any, ...] | None:
     if arguments is None:
         return None
     values: list[Any] = []
+    nothing = {ParamKind.VAR_POSITIONAL: (), ParamKind.VAR_KEYWORD: {}}
     for param in structure.parameters:
-        value = arguments.get(param.name, param.default)
+        value = arguments.get(param.name, nothing.get(param.kind, param.default))
         if value is REQUIRED:
             return None
         values.append(OMITTED if not structure.present.get(param.name, True) else value)

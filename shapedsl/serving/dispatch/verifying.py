@@ -118,7 +118,7 @@ class _Comparison:
         """Returns what was compared; see `verified`."""
         approximate = any(bucket.reason == "approximate" for bucket in self.alternative.buckets)
         found = compared(
-            self.artifact.spec.label,
+            self.artifact.called,
             self._approximately if approximate and self.how.tolerance is None else self._original,
             self._run,
             self._samples(),
