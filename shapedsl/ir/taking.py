@@ -126,8 +126,8 @@ def _written_out(buckets: Sequence[Bucket], constraints: Sequence[Constraint]) -
     combinations = list(islice(product(*choices), MOST_CHOICES + 1))
     if len(combinations) > MOST_CHOICES:
         return None
-    branches: dict[Predicate, None] = {}
-    for combination in reversed(combinations):  # the largest first: what is asked of it is often asked of all
+    branches: list[_Branch] = []
+    for combination in reversed(combinations):  # the largest first: it often asks for all that others ask for
         sizes = {padded_name(b): size for b, (size, _) in zip(buckets, combination, strict=True)}
         parts = [_settled(substitute(c.predicate, sizes)) for c in constraints]
         parts += [fits for _, fits in combination if fits is not None]
