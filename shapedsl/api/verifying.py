@@ -14,6 +14,7 @@ from ..targets.tensors import torch_for
 from .sources import as_spec, given_spec
 from .spec import Spec, warn
 from .verifying_artifacts import Asked, Found, artifacts_of, opened, spec_inside
+from .verifying_dispatched import compared_served
 
 if TYPE_CHECKING:
     from ..ir.expanded import Expanded
@@ -131,6 +132,9 @@ def _compared(program: Any, made: Found, how: Compared) -> Sampled:
     from ..targets.entry.parameters import parameters_of
 
     artifact = made.artifacts[0]
+    dispatcher = getattr(program, "dispatcher", None)
+    if dispatcher is not None:
+        return compared_served(program, dispatcher, f"the {artifact.kind}", how)
     signature = replace(artifact.expanded.signature, alternatives=())
     run: Callable[..., Any] = made.run or program
     like: Call | None = None

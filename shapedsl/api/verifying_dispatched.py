@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from ..diagnostics import Report
+from ..diagnostics import ShapeError
 from ..serving.verifying.report import Verification
 from .numbers_given import count, number, whole
 from .padding import require_calls
-from .spec import warn
+from .spec import Spec
 
 if TYPE_CHECKING:
     from ..serving.dispatch.dispatcher import Dispatcher
     from ..serving.dispatch.verifying import Verify
+    from ..serving.verifying.values import Sampled
+    from .verifying import Compared
 
 Call = tuple[Sequence[Any], Mapping[str, Any]]
+_KIND: Final = "dispatched function"
 
 
 def verify_dispatched(
@@ -49,14 +53,71 @@ def verify_dispatched(
     from ..serving.dispatch.verified import verified_all
 
     calls = None if examples is None else [(tuple(args), dict(kwargs)) for args, kwargs in require_calls(examples)]
-    found = verified_all(dispatcher, calls, how_of(samples, grad, tolerance, seed))
-    report = Verification(dispatcher.name, "dispatched function", samples=found)
-    if not found.wrong and found.skipped:
-        undecided = Report()
-        for each in report.diagnostics:
-            undecided.add(each)
-        warn(undecided)
-    return report
+    how = how_of(samples, grad, tolerance, seed)
+    spec = Spec(dispatcher.signature)
+    found = verified_all(dispatcher, calls, how)
+    return replace(_promised(dispatcher, spec, calls or (), seed), samples=found)
+
+
+def _promised(dispatcher: Dispatcher, spec: Spec, calls: Sequence[Call], seed: int) -> Verification:
+    """Returns what the artifacts keep of the spec, as far as that can be told without running them."""
+    from ..serving.verifying.verified import verified
+    from .verifying import expand
+    from .verifying_artifacts import Asked, artifacts_of
+
+    front = _Front(dispatcher, spec)
+    try:
+        made = artifacts_of(front, Asked(spec, expand, tuple(calls), seed))
+    except ShapeError as error:  # none could be made
+        return Verification(dispatcher.name, _KIND, remarks=(error.diagnostics[0].message,))
+    assert made is not None  # it has a dispatcher
+    report = verified(dispatcher.name, made.artifacts)
+    remarks = tuple(dict.fromkeys((*made.remarks, *report.remarks)))
+    return replace(report, kind=_KIND, remarks=remarks, findings=(*report.findings, *made.findings))
+
+
+def compared_served(program: Any, dispatcher: Dispatcher, label: str, how: Compared) -> Sampled:
+    """Returns how what is served compares with an original, on sizes of every alternative of the structures it has met.
+
+    Args:
+        program: Is called.
+        dispatcher: Behind it.
+        label: What messages call it.
+        how: The original, and how closely.
+    """
+    from ..serving.verifying.sampled import sampled
+
+    found: Sampled | None = None
+    for structure in list(dispatcher.structures.values()):
+        keys = [dict(artifact.key) for artifact in structure.artifacts.values()]
+        each = sampled(
+            label,
+            how.target,
+            program,
+            structure.expanded,
+            n=how.samples,
+            seed=how.seed,
+            grad=how.grad,
+            tolerance=how.tolerance,
+            examples=how.examples if found is None else (),
+            like=how.examples[0] if how.examples else None,
+            sizes={name: key[name] for key in keys[:1] for name in structure.statics if name in key},
+        )
+        found = each if found is None else found.and_(each)
+    assert found is not None  # something of it was made
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Front:
+    """What a dispatched callable is known by."""
+
+    dispatcher: Dispatcher
+    spec: Spec
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns what the callable does."""
+        return self.dispatcher.front()(*self.dispatcher.bound, *args, **kwargs)
 
 
 def how_of(samples: int | None, grad: object, tolerance: float | None, seed: int) -> Verify:
@@ -92,4 +153,4 @@ def before_serving(verify: object) -> Verify | None:
     return how_of(verify, False, None, 0) if verify else None
 
 
-__all__ = ["before_serving", "how_of", "verify_dispatched"]
+__all__ = ["before_serving", "compared_served", "how_of", "verify_dispatched"]
