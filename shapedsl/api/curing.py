@@ -12,7 +12,7 @@ from ..ir import Signature, VariableKind
 from ..targets.tensors import torch_for
 from .cured import Cured, cured_of
 from .entries import Check, lower_expanded
-from .examples import example_of
+from .examples import examples_of
 from .numbers_given import count
 from .sources import as_spec
 from .spec import Spec
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
     from ..serving.curing.model import Entry
-    from ..serving.curing.plan import Call
+    from ..serving.curing.traces import Call
     from .sources import SpecLike
 
 TRACES: Final = 8
@@ -130,13 +130,13 @@ def cure_spec(
     if call is not None:
         Check(signature, call_signature(fn, signature))(*call[0], **call[1])
 
-    def draw(wanted: Signature, like: Call | None) -> Call | None:
+    def draw(wanted: Signature, like: Call | None, n: int) -> Sequence[Call]:
         try:
-            return _example(wanted, like, consts)
+            return _examples(wanted, like, n, consts)
         except ShapeError as error:
             if like is None and error.code in ("missing-input", "shape-violation"):
                 raise  # only the user can help
-            return None
+            return ()
 
     curing = Curing(
         fn,
@@ -153,15 +153,15 @@ def cure_spec(
     return cured_of(curing.whole(only), spec, overrides)
 
 
-def _example(signature: Signature, like: Call | None, consts: Mapping[str, int] | None) -> Call:
-    """Returns an example at sizes of which little is special."""
+def _examples(signature: Signature, like: Call | None, n: int, consts: Mapping[str, int] | None) -> Sequence[Call]:
+    """Returns examples, the first at sizes of which little is special."""
     spares = iter(_TYPICAL * (1 + len(signature.variables) // len(_TYPICAL)))
     variables = tuple(
         replace(v, hint=next(spares)) if v.hint is None and v.kind is VariableKind.DIM else v
         for v in signature.variables
     )
     known = {name: size for name, size in (consts or {}).items() if signature.variable(name) is not None}
-    return example_of(Spec(replace(signature, variables=variables, alternatives=())), known, like=like)
+    return examples_of(Spec(replace(signature, variables=variables, alternatives=())), n, 0, known, like=like)
 
 
 def _call(args: object, kwargs: object) -> Call | None:

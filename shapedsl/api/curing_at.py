@@ -14,7 +14,7 @@ from .spec import Spec
 from .spec_file import SpecFile
 
 if TYPE_CHECKING:
-    from ..serving.curing.plan import Call
+    from ..serving.curing.traces import Call
 
 
 def cured_at(

@@ -17,27 +17,28 @@ what the original itself refuses gets none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from ...ir import COMPARISONS, Alternative, Compare, Const, Constraint, Mode, Predicate, Signature, Var
+from ...ir import COMPARISONS, Alternative, And, Compare, Const, Constraint, Mode, Not, Predicate, Signature, Var
 from ...ir.taking import negation
 from ...ir.walk import free_vars
 from ...ir.write import write_predicate
+from ...normalize.cures import cures
 from ...normalize.decide import Proved, Unknown, find_sizes, implied_by, range_of
 from ..dispatch.cases import case_spec, label
 from .loop import Loop
 from .model import Added, Entry, Found
 from .planned import Clause, Plan, constraints, with_statics
-from .traces import Passes, Traces
+from .traces import Call, Passes, Traces
 
-Call: TypeAlias = "tuple[tuple[Any, ...], Mapping[str, Any]]"
-# A signature, and a call whose structure is taken; None where none was found.
-Draw: TypeAlias = "Callable[[Signature, Call | None], Call | None]"
+# A signature, a call whose structure is taken, and how many; there may be fewer, or none.
+Draw: TypeAlias = "Callable[[Signature, Call | None, int], Sequence[Call]]"
 
 MOST_CASES: Final = 8  # that are made; what is left out besides runs eagerly
 DEEPEST: Final = 2  # cases of what cases leave out
+TRIED: Final = 4  # calls of left-out sizes that the original runs on
 
 
 @dataclass(slots=True)
@@ -94,7 +95,7 @@ class Curing:
     # ------------------------------------------------------------------------------------- parts
 
     def _where_part(self) -> None:
-        call = self.call or self.draw(self.signature, None)
+        call = self.call or self._drawn(self.signature, None)
         if call is None:
             self.plan.skipped.append("no example could be made")
             return
@@ -126,7 +127,7 @@ class Curing:
         # of what it had: sizes that earlier alternatives have left by now shall not decide what it is for
         own_sizes = case_spec(self.signature, position).signature
         call = self.call if self.call is not None and self._fits(own_sizes, self.call) else None
-        call = call or self.draw(own_sizes, self.call)
+        call = call or self._drawn(own_sizes, self.call)
         if call is None:
             plan.skipped.append(f"{named}: no example could be made")
             return
@@ -148,10 +149,13 @@ class Curing:
             if any(not _is_sayable(signature, each) for each in added):
                 return None
             more = [Constraint(each, text=write_predicate(each)) for each in added]
-            return self.draw(replace(signature, constraints=(*signature.constraints, *more)), call)
+            return self._drawn(replace(signature, constraints=(*signature.constraints, *more)), call)
 
         loop = Loop(traces, self.entries, self.most, self.static, named, redraw, pins)
         return loop.run(), loop.traces
+
+    def _drawn(self, signature: Signature, like: Call | None) -> Call | None:
+        return next(iter(self.draw(signature, like, 1)), None)
 
     def _take(self, found: Found, named: str | None) -> None:
         """Notes what was found besides assumptions."""
@@ -183,15 +187,18 @@ class Curing:
         return bool(each.left_out) and not each.demanded and each.left_out_text not in self.plan.refused
 
     def _refused(self, signature: Signature, added: Sequence[Added], traces: Traces) -> set[str]:
-        """Returns the left-out sizes, as text, at which the original raises; nothing where it raises at its example."""
+        """Returns the left-out sizes, as text, at which the original raises, wherever it was tried.
+
+        Nothing where it raises at its own example: the data is none that it takes.
+        """
         asked = [each for each in added if each.left_out and not each.demanded]
         if not asked or traces.raises():
             return set()
         refused: set[str] = set()
         for each in asked:
             whole = _having(signature, each.left_out)
-            call = self.draw(whole, (traces.args, traces.kwargs))
-            if call is not None and Traces(self.target, whole, *call, self.passes, grad=self.grad).raises():
+            calls = self.draw(whole, (traces.args, traces.kwargs), TRIED)
+            if calls and all(traces.raises(call) for call in calls):
                 refused.add(each.left_out_text)
         return refused
 
@@ -219,13 +226,20 @@ class Curing:
         variables = self.signature.variables
         return tuple(p for p in own if not isinstance(implied_by(variables, [*stated, *taken], p), Proved))
 
+    def _leave_out(self, own: tuple[Predicate, ...], added: Sequence[Added]) -> None:
+        """Notes what a case cannot serve, and nothing else would, as an assumption of all of the spec."""
+        for each in added:
+            for predicate in _without(self.signature, (*own, *each.left_out)):
+                if _is_sayable(self.signature, predicate):
+                    self.plan.where.append(Added(predicate, each.steps, each.left_out))
+
     def _case(self, base: Signature, own: tuple[Predicate, ...], like: Call, depth: int) -> list[Clause]:
         own = _in_numbers(base, own, ())[0]
         signature = _having(base, own)
         given = [constraint.predicate for constraint in signature.constraints]
         if (sizes := find_sizes(signature.variables, given)) is None:
             return []  # an earlier case has them all
-        call = None if isinstance(sizes, Unknown) else self.draw(signature, like)
+        call = None if isinstance(sizes, Unknown) else self._drawn(signature, like)
         if call is None:
             return [_eager(own, "no example could be made")]
         if self._made >= MOST_CASES or depth >= DEEPEST:
@@ -242,10 +256,26 @@ class Curing:
         self.plan.steps += found.steps
         inner = [each for each in found.added if each.left_out and not each.demanded]
         clauses = self._clauses(signature, inner, own, call, depth + 1) if inner else []
+        if not self.signature.alternatives:
+            self._leave_out(own, [each for each in found.added if each.left_out and each.demanded])
         own, added = _in_numbers(base, own, found.added)
         stated = tuple(Constraint(each, text=write_predicate(each)) for each in own)
         alternative = Alternative("case", constraints=(*stated, *constraints(added)))
         return [*clauses, Clause(alternative, own, added)]
+
+
+def _without(signature: Signature, sizes: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
+    """Returns what holds of all sizes of a spec but these; empty where a spec cannot say that by comparisons."""
+    if any(variable.variadic for variable in signature.variables):
+        return ()
+    stated = [constraint.predicate for constraint in signature.constraints]
+    lost = sizes[0] if len(sizes) == 1 else And(sizes)
+    for cure in cures(signature, lost):
+        if not cure.holds and all(
+            isinstance(implied_by(signature.variables, [*stated, Not(lost)], each), Proved) for each in cure.add
+        ):
+            return cure.add
+    return ()
 
 
 def _in_numbers(
@@ -287,4 +317,4 @@ def _is_sayable(signature: Signature, predicate: Predicate) -> bool:
     return plain.issuperset(free_vars(predicate))
 
 
-__all__ = ["Call", "Curing", "Draw"]
+__all__ = ["Curing", "Draw"]

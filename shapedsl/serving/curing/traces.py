@@ -32,6 +32,7 @@ from ...targets.tensors import torch_tensors
 from ...targets.trials import Bench
 from .model import Entry
 
+Call: TypeAlias = "tuple[tuple[Any, ...], Mapping[str, Any]]"
 Statics: TypeAlias = Callable[[Expanded, Mapping[str, Any]], Mapping[str, int]]
 
 
@@ -137,9 +138,9 @@ class Traces:
         except (KeyError, ZeroDivisionError, TypeError):
             return False
 
-    def raises(self) -> bool:
-        """Returns whether the original raises at the example."""
-        done = self.bench.run(lambda given: self.target(*given[0], **given[1]), (self.args, self.kwargs))
+    def raises(self, call: Call | None = None) -> bool:
+        """Returns whether the original raises at a call; by default at the example."""
+        done = self.bench.run(lambda given: self.target(*given[0], **given[1]), call or (self.args, self.kwargs))
         return done.error is not None
 
     def _export(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], added: Sequence[Predicate]) -> Traced:
@@ -230,4 +231,4 @@ def unimplied(demanded: Iterable[Demand], lowered: Lowered) -> tuple[Demand, ...
     return tuple(found)
 
 
-__all__ = ["Passes", "Traced", "Traces", "assuming", "unimplied"]
+__all__ = ["Call", "Passes", "Traced", "Traces", "assuming", "unimplied"]
