@@ -19,6 +19,7 @@ ALL = (
     "converting",
     "dispatching",
     "verifying",
+    "curing",
 )
 
 
