@@ -26,7 +26,7 @@ def _made(module: str, name: str, **config: Any) -> Any:
 
 
 @functools.cache
-def _caches_are_pytrees() -> None:
+def caches_are_pytrees() -> None:
     """Registers the classes of a cache by their attributes, as docs/transformers.md shows it."""
     from torch.utils import _pytree as pytree
     from transformers.cache_utils import DynamicCache, DynamicLayer
@@ -109,7 +109,7 @@ BERT = (
 
 
 def _llama(layers: int = 1) -> Any:
-    _caches_are_pytrees()
+    caches_are_pytrees()
     config = {**_SMALL, "num_hidden_layers": layers, "num_attention_heads": 4, "num_key_value_heads": 2}
     return _made("llama", "LlamaForCausalLM", vocab_size=_WORDS, max_position_embeddings=64, **config)
 

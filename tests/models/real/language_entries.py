@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 from typing import Any
 
 import pytest
 
 from tests.models.real.entry import WHOLE, Call, Entry
+from tests.models.transformers_entries import caches_are_pytrees
 
 torch = pytest.importorskip("torch", reason="models run through torch")
 
@@ -76,16 +76,8 @@ BERT = Entry(
 # --- Llama
 
 
-@functools.cache
-def _caches_are_pytrees() -> None:
-    """Registers the classes of a cache by their attributes, as docs/transformers.md shows it."""
-    from tests.models.transformers_entries import _caches_are_pytrees
-
-    _caches_are_pytrees()
-
-
 def _llama() -> Any:
-    _caches_are_pytrees()
+    caches_are_pytrees()
     config = {**_SMALL, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
     return _made("llama", "LlamaForCausalLM", vocab_size=_WORDS, max_position_embeddings=8192, **config)
 

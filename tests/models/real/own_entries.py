@@ -39,6 +39,10 @@ def _mixture() -> Any:
     return own_nets.Mixture(8, 4).eval()
 
 
+def _mixture_call(B: int, S: int, width: int = 8) -> Call:
+    return (_noise(B, S, width),), {}
+
+
 def _lora() -> Any:
     torch.manual_seed(0)
     return own_nets.MultiLora(8, 6).eval()
@@ -68,7 +72,7 @@ ENTRIES: tuple[Entry, ...] = (
         "Mixture",
         "moe.shapes",
         _mixture,
-        lambda B, S, width=8: ((_noise(B, S, width),), {}),
+        _mixture_call,
         sizes={
             WHOLE: (
                 {"B": 2, "S": 8},

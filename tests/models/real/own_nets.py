@@ -44,7 +44,8 @@ class KvLM(nn.Module):
         self.out = nn.Linear(width, vocab)
 
     def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
-        past, grown = cache[0][0].shape[2], []
+        past = cache[0][0].shape[2]
+        grown: Cache = []
         x = self.embed(ids)
         places = torch.arange(past, past + ids.shape[1], device=ids.device)
         x = x + torch.sin(places[:, None] / math.e ** torch.arange(x.shape[2], device=ids.device))
@@ -67,7 +68,8 @@ class Mixture(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         tokens = x.reshape(-1, x.shape[-1])
         weights, chosen = self.router(tokens).softmax(-1).topk(2)
-        total, load = torch.zeros_like(tokens), []
+        total = torch.zeros_like(tokens)
+        load: list[Tensor] = []
         for number, expert in enumerate(self.experts):
             row, place = torch.where(chosen == number)  # how many is known to the data only
             total = total.index_add(0, row, expert(tokens[row]) * weights[row, place, None])
@@ -83,7 +85,8 @@ class MultiLora(nn.Module):
         self.base = nn.Linear(width, out)
 
     def forward(self, x: Tensor, which: Tensor, down: Tensor, up: Tensor) -> Tensor:
-        return self.base(x) + torch.bmm(torch.bmm(x, down[which]), up[which])
+        base: Tensor = self.base(x)
+        return base + torch.bmm(torch.bmm(x, down[which]), up[which])
 
 
 __all__ = ["KvLM", "Mixture", "MultiLora"]

@@ -6,6 +6,7 @@ size that the entry names.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -119,12 +120,16 @@ def largest_error(got: Any, expected: Any, tolerance: float, where: str) -> floa
             continue
         assert one.shape == other.shape, f"{where}: {tuple(one.shape)}, not {tuple(other.shape)}"
         assert one.dtype == other.dtype, f"{where}: {one.dtype}, not {other.dtype}"
-        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, msg=lambda text: f"{where}: {text}")
+        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, msg=functools.partial(_told, where))
         if other.numel() and other.dtype.is_floating_point:
             size = other.abs().nan_to_num()
             gaps = (one - other).abs().nan_to_num() / torch.maximum(size, size.mean()).clamp(min=1e-9)
             worst = max(worst, float(gaps.max()))
     return worst
+
+
+def _told(where: str, text: str) -> str:
+    return f"{where}: {text}"
 
 
 __all__ = ["Graphs", "compiled", "exported", "largest_error", "try_compiled", "try_program"]
