@@ -134,20 +134,24 @@ def artifacts_of(program: Any, asked: Asked) -> Found | None:
     from ..targets.enforced.packages import enforced_by_package, is_package
     from ..targets.enforced.torch_compiled import is_torch_compiled
     from ..targets.entry.packages import package_runner
+    from ..targets.entry.serving import kept
 
     cases = _cases_of(program)
     if cases is not None:
         return _of_cases(cases, program.path if isinstance(program, _File) else None, asked)
     front = _front(program)
     if hasattr(front, "dispatcher"):
-        return _of_dispatch(program, front, asked)
+        with kept(program):
+            return _of_dispatch(program, front, asked)
     if _is_ours(front):
-        return _of_compiled(program, front, asked)
+        with kept(program):
+            return _of_compiled(program, front, asked)
     if is_package(program):
         enforced = enforced_by_package(program, asked.spec.signature, asked.expand)
         return Found((enforced,), package_runner(program))
     if callable(program) and is_torch_compiled(program):
-        return _of_torch(program, asked)
+        with kept(program):
+            return _of_torch(program, asked)
     return None
 
 
@@ -270,11 +274,8 @@ class _Example:
 
     def run(self, program: Any) -> None:
         """Calls ``program``, so that torch compiles it."""
-        from ..targets.entry.serving import kept
-
         args, kwargs = self.required()
-        with kept(program):
-            program(*args, **kwargs)
+        program(*args, **kwargs)
         by = "an example" if self._asked.examples else "inputs made by the spec"
         self.remarks = (f"it had not been called: it was, once, with {by}",)
 
@@ -426,18 +427,32 @@ def _arguments(original: Callable[..., Any], call: Call) -> dict[str, Any]:
     """Returns a call by parameter, in which tensors stand for their ranks."""
     from torch.utils import _pytree as pytree
 
-    from ..targets.enforced.inputs import Placeholder
-
-    def stand_in(value: Any) -> Any:
-        return Placeholder(tuple(value.shape)) if hasattr(value, "shape") else value
-
     signature = inspect.signature(original)
     found: dict[str, Any] = {}
     for name, value in signature.bind(*call[0], **call[1]).arguments.items():
         if signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
             value = list(cast("tuple[object, ...]", value))
-        found[name] = pytree.tree_map(stand_in, value)
+        found[name] = pytree.tree_map(_seen, value)
     return found
+
+
+def _seen(value: Any) -> Any:
+    """Returns what stands for a leaf of the arguments: a tensor's rank, a number itself, an object by its attributes."""
+    from ..targets.enforced.inputs import Placeholder
+
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return Placeholder(tuple(value.shape))
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _Object(value)
+
+
+class _Object:
+    """An object that torch does not take apart, seen through its attributes."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __getattr__(self, name: str) -> Any:
+        return _seen(getattr(self._value, name))
 
 
 __all__ = ["Asked", "Found", "artifacts_of", "has_claims", "opened", "spec_inside", "stand_ins"]

@@ -58,7 +58,11 @@ class Lines:
         found: list[tuple[Any, list[set[str]]]] = []
         for node in self._graph.nodes:
             trace = node.meta.get("stack_trace") or ""
-            if node.op in ("call_function", "call_method") and trace and "insert_deferred_runtime_asserts" not in trace:
+            if (
+                node.op in ("call_function", "call_method")
+                and user_line(trace)
+                and "insert_deferred_runtime_asserts" not in trace
+            ):
                 found.append((node, [values[operand] for operand in node.all_input_nodes]))
         return found
 
