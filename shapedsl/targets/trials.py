@@ -214,7 +214,7 @@ def _modules(target: Any) -> Iterator[tuple[str, torch.nn.Module]]:
     """Yields the modules that ``target`` is or can reach, with their names."""
     met: set[int] = set()
     for prefix, held in _held(target):
-        if isinstance(held, torch.nn.Module):
+        if issubclass(type(held), torch.nn.Module):  # an attached spec is lowered when it is asked for its `__class__`
             for name, module in held.named_modules():
                 if id(module) not in met:
                     met.add(id(module))

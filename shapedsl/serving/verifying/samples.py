@@ -38,7 +38,7 @@ from ..examples.unmet import Asked
 from .calls import Call, Calls, Sample
 
 SAMPLES: Final = 8  # of each alternative
-PLENTY: Final = 2**22  # elements times the largest size, that a call may have beside the first one
+PLENTY: Final = 2**23  # elements times the largest size, that a call may have beside the first one
 
 
 def samples(
