@@ -87,10 +87,17 @@ def _explained(
 
 
 def _raised_inside(error: BaseException) -> ShapeError | None:
-    """Returns an error of ours that torch wrapped: a check inside a program, a spec that it looked at."""
-    from ..targets.traces import chain
+    """Returns an error of ours that torch wrapped: a check inside a program, a spec that it looked at.
 
-    return next((each for each in chain(error) if isinstance(each, ShapeError)), None)
+    One that somebody was handling when another thing went wrong is not what went wrong.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        if isinstance(each, ShapeError):
+            return each
+        wrapped = type(each).__module__.startswith("torch.")
+        each = each.__cause__ or (each.__context__ if wrapped else None)
+    return None
 
 
 def _refusal(
@@ -138,7 +145,7 @@ def _own_spec(call: TorchCall | None) -> Spec | None:
         if call.spec is not None:
             return given_spec(call.spec, call.target)
         return None if call.target is None else carried_spec(call.target, warn_ignored=False)
-    except ShapeError:  # what torch was told has no words here
+    except Exception:  # what torch was told has no words here, or the callable is of a class that answers as it likes
         return None
 
 

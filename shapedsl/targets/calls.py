@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
+from ..diagnostics import ShapeError
 from ..ir import Size, Var
 from ..ir.expanded import Expanded, Lowered
 from .traces import chain
@@ -46,18 +47,28 @@ class TorchCall:
 
 def call_of(error: BaseException) -> TorchCall | None:
     """Returns the outermost call of torch that ``error`` came from, or None if there was none."""
-    return next((call for frame in _frames(error) if (call := _call(frame)) is not None), None)
+    for frame in _frames(error):
+        try:
+            call = _call(frame)
+        except Exception:  # any object of the user's may answer as it likes
+            continue
+        if call is not None:
+            return call
+    return None
 
 
 def lowered_of(error: BaseException) -> Lowered | None:
     """Returns the lowered spec of the entry point of ours that ``error`` came through, if it came through one."""
     for frame in _frames(error):
         values = frame.f_locals
-        if isinstance(found := values.get("lowered"), Lowered):
+        if type(found := values.get("lowered")) is Lowered:
             return found
         expanded, maker = values.get("expanded"), cast("Any", values.get("self"))
-        if isinstance(expanded, Expanded) and hasattr(maker, "lower") and "statics" in values:
-            made: Lowered = maker.lower(expanded, values["statics"], True)
+        if type(expanded) is Expanded and "statics" in values and hasattr(maker, "lower"):
+            try:
+                made: Lowered = maker.lower(expanded, values["statics"], True)
+            except ShapeError:  # that is what was raised
+                return None
             return made
     return None
 
@@ -72,7 +83,7 @@ def graph_symbols(error: BaseException) -> dict[str, Size]:
     found: dict[str, Size] = {}
     for frame in _frames(error):
         graph = cast("Any", frame.f_locals.get("self"))
-        if not isinstance(graph, torch.fx.GraphModule):
+        if not issubclass(type(graph), torch.fx.GraphModule):  # asks no object of the user's what it is
             continue
         for node in graph.graph.nodes:
             named = re.fullmatch(r"L_(\w+?)_", str(node.target)) if node.op == "placeholder" else None

@@ -80,7 +80,7 @@ def example_sizes(error: BaseException, lowered: Lowered, arguments: Mapping[str
         if roots <= values.keys():
             try:
                 sizes = sizes_of(lowered.expanded, values)
-            except (AttributeError, KeyError, IndexError, TypeError):  # other things of these names
+            except Exception:  # other things of these names, of any class of the user's
                 continue
             if sizes and all(type(size) is int for size in sizes.values()):  # no symbols of a trace
                 return sizes

@@ -307,6 +307,34 @@ def test_our_own_errors_stay_what_they_are() -> None:
         raise RuntimeError("around") from error
     except RuntimeError as around:
         assert sd.explain_error(around) is error
+    try:
+        try:
+            raise error
+        except sd.ShapeError:
+            int("a")
+    except ValueError as other:
+        assert sd.explain_error(other) is None
+
+
+def test_objects_that_answer_as_they_like() -> None:
+    class Hostile:
+        @property  # type: ignore[misc]  # objects may lie about their class
+        def __class__(self) -> Any:
+            raise RuntimeError("no")
+
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError("no")
+
+    def call_wrapped(self: Any, args: Any, kwargs: Any) -> None:
+        raise ValueError((self, args, kwargs))
+
+    def export(mod: Any, args: Any, kwargs: Any, dynamic_shapes: Any) -> None:
+        raise AssertionError("Guard failed: x.size()[0] == 2")
+
+    assert sd.explain_error(raised(lambda: call_wrapped(Hostile(), (Hostile(),), {}))) is None
+    found = sd.explain_error(raised(lambda: export(Hostile(), (Hostile(),), {}, Hostile())))
+    assert found is not None
+    assert found.diagnostics[0].message == "this program needs `x.shape[0] == 2`"
 
 
 def test_misuse() -> None:
