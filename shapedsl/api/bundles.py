@@ -257,15 +257,17 @@ def _package(
     """
     from ..serving.exported.bundles import Package
     from ..serving.exported.programs import positional_names
-    from ..serving.exported.verifying import verified, wrong_artifact
+    from ..serving.exported.verifying import compared_package, wrong_package
     from ..targets.entry.packages import compile_package, load_package
 
     data = compile_package(entry.program, entry.label, configs)
     runner = load_package(data, entry.inputs, entry.label, positional_names(cases.parameters))
     if calls is not None:
-        found = verified(entry.label, cases.module or entry.run, runner, calls)
-        if found.wrong or not found.calls:
-            raise ShapeError([wrong_artifact(found, cases.spec.name, "the package")])
+        original, signature = cases.module or entry.run, cases.spec.signature
+        found = compared_package(entry.label, original, runner, signature, cases.parameters, calls)
+        wrong = wrong_package(found, cases.spec.name)
+        if wrong is not None:
+            raise ShapeError([wrong])
     return Package(data, replace(entry, run=runner))
 
 

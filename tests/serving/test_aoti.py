@@ -15,7 +15,9 @@ pytest.importorskip("torch", reason="it runs on tensors, and torch is not instal
 import torch
 
 import shapedsl as sd
-from shapedsl.serving.exported.verifying import verified, wrong_artifact
+from shapedsl.ir import ParamKind
+from shapedsl.runtime.parameters import Parameter
+from shapedsl.serving.exported.verifying import compared_package, wrong_package
 from shapedsl.targets.entry import packages
 from shapedsl.targets.entry.programs import Call
 
@@ -124,7 +126,8 @@ def test_a_wrong_package_is_refused_with_its_largest_error(tmp_path: Path, monke
     with pytest.raises(sd.ShapeError, match="the package of `all sizes` of `f` computes something else") as error:
         sd.save_artifacts(path, cases, aot=True)
     assert error.value.code == "wrong-artifact"
-    assert "`return` has a largest error of 1; rounding explains 1e-04" in str(error.value)
+    assert "`return` has a relative error of 1, where rounding explains 1e-04" in str(error.value)
+    assert error.value.witness["B"] > 3
     assert not path.exists()
     sd.save_artifacts(path, cases, aot=True, verify=False)  # who asks for it gets it
     assert path.exists()
@@ -132,18 +135,22 @@ def test_a_wrong_package_is_refused_with_its_largest_error(tmp_path: Path, monke
 
 def test_comparisons_say_what_differs() -> None:
     calls: list[Call] = [((torch.ones(2),), {}), ((torch.full((3,), 2.0),), {})]
+    signature = sd.loads("def f(x: Tensor[B]): ...")["f"].signature
+    parameters = [Parameter("x", ParamKind.POSITIONAL_OR_KEYWORD)]
 
     def told(target: Any, run: Any) -> str:
-        found = verified("case one", target, run, calls)
-        assert found.wrong or not found.calls
-        return str(wrong_artifact(found, "f", "the package").notes)
+        found = compared_package("case one", target, run, signature, parameters, calls)
+        wrong = wrong_package(found, "f")
+        return "" if wrong is None else str(wrong.notes)
 
-    assert not verified("a", lambda x: x * 2, lambda x: x + x, calls).wrong
-    assert "a largest error of 0.5" in told(lambda x: x * 2, lambda x: x * (2 if x.shape[0] == 2 else 1))
+    assert told(lambda x: x * 2, lambda x: x + x) == ""
+    assert "at B = 3: `return` has a relative error of 0.5" in told(
+        lambda x: x * 2, lambda x: x * (2 if x.shape[0] == 2 else 1)
+    )
     assert "in the artifact (1,)" in told(lambda x: x, lambda x: x[:1])
     assert "becomes NaN" in told(lambda x: x, lambda x: x * math.nan)
     assert "it raises ValueError: oh" in told(lambda x: x, raising)
-    assert "the module raises ValueError: oh" in told(raising, lambda x: x)
+    assert "the original raises ValueError: oh" in told(raising, lambda x: x)
     assert "None" in told(lambda x: (x, None), lambda x: (x, x))
 
 
