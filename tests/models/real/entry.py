@@ -48,6 +48,8 @@ class Entry:
         consts: Constants of the file that are others in the tiny model.
         cures: What the file assumes because a trace asks for it, as `sd.cure` writes it: ``S >= 2``. An assumption of
             the ``where`` part that stands here is not in the bare spec.
+        cured_by: The entry points for which `sd.cure` finds them.
+        narrower: Why the file's last alternative takes less than what they leave, where it does.
         static: Sizes that the cure makes static, where it is told to.
         members: For an alternative with buckets, how many members its sizes are padded to. Each is an artifact of its
             own; none is a program, since buckets are for `sd.dispatch`.
@@ -70,6 +72,8 @@ class Entry:
     bad: tuple[Sizes, ...]
     consts: Mapping[str, int] = field(default_factory=dict[str, int])
     cures: tuple[str, ...] = ()
+    cured_by: tuple[str, ...] = ("export", "compile")
+    narrower: str = ""
     static: tuple[str, ...] = ()
     members: Mapping[str, int] = field(default_factory=dict[str, int])
     drops: tuple[int, ...] = ()

@@ -63,8 +63,9 @@ VIT = Entry(
         {"B": 2, "H": 40, "W": 32, "C": 1},
     ),
     consts={"SIDE": 32, "PATCH": 8, "HIDDEN": 16},
-    cures=("patches != native",),
+    cures=("H // 8 * (W // 8) != 16",),
     lowering="backed",
+    narrower="it is backed",
     note="`interpolate_pos_encoding=True`",
 )
 
@@ -105,7 +106,7 @@ TIMM_VIT = Entry(
         {"B": 2, "H": 40, "W": 32, "C": 1},
     ),
     consts={"SIDE": 32, "PATCH": 8, "CLASSES": 5},
-    cures=("H * W != SIDE ** 2",),
+    cured_by=("export",),
     lowering="backed",
 )
 
@@ -131,8 +132,9 @@ RESNET = Entry(
     },
     bad=({"B": 0, "H": 224, "W": 224}, {"B": 2, "H": 223, "W": 224}, {"B": 2, "H": 224, "W": 224, "C": 1}),
     consts={"CLASSES": 5},
-    cures=("B >= 1", "H >= 1", "W >= 1"),
+    cures=("B >= 1",),
     lowering="backed",
+    narrower="it is backed",
 )
 
 
@@ -213,7 +215,8 @@ DENOISER = Entry(
         {"B": 2, "H": 8, "W": 6, "T": 5, "off": 1},
     ),
     consts={"TALL": 12, "WIDE": 8},
-    cures=("B >= 1", "T >= 1", "H >= 2", "W >= 2"),
+    cures=("T >= 1", "H >= 2", "W >= 2"),
+    narrower="inductor wants `B >= 2`",
 )
 
 ENTRIES: tuple[Entry, ...] = (VIT, TIMM_VIT, RESNET, UNET, DETECTOR, DENOISER)
