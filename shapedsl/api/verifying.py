@@ -88,6 +88,7 @@ def verify(
         f: the exported program keeps all 2 promises
           kept  B <= 8
           kept  return.shape[0] == B
+          note: dtypes and ranks are not checked by this exported program
     """
     torch_for("verifying")
     allowed = _codes(allow)
@@ -136,7 +137,9 @@ def _compared(program: Any, made: Found, how: Compared) -> Sampled:
     if dispatcher is not None:
         return compared_served(program, dispatcher, f"the {artifact.kind}", how)
     signature = replace(artifact.expanded.signature, alternatives=())
-    run: Callable[..., Any] = made.run or program
+    run: Callable[..., Any] = (
+        program if made.run is None else made.run
+    )  # a module in torch's wrapper has no truth value
     like: Call | None = None
     if hasattr(program, "graph_module"):
         from ..targets.entry.programs import program_runner
