@@ -157,7 +157,8 @@ def _programs(
             kind = f"exported program of `{each.label}`" if several else "exported program"
             try:
                 with _told() as remarks:
-                    program = exported(function, each, how.lowering, None, strict=False)
+                    allowed = frozenset(how.allow) if how.lowering == "auto" else None  # else the report tells
+                    program = exported(function, each, how.lowering, allowed, strict=False)
             except ShapeError as error:
                 yield Verification(spec.name, kind, findings=error.diagnostics)
                 continue
