@@ -16,29 +16,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final
 
 from ...diagnostics import Span
 from ...ir import (
     COMPARISONS,
     AnyType,
     Apply,
-    Attribute,
     Compare,
     Const,
     Dim,
     Dtype,
     Ellipsis,
     Fresh,
-    Item,
     MappingType,
     NoneType,
-    ObjectType,
     OptionalType,
     Path,
-    Rest,
     ScalarType,
-    SequenceType,
     Size,
     Static,
     TensorType,
@@ -57,6 +52,7 @@ from ...targets.enforced.model import Data, Enforced, Output
 from ...targets.enforced.stated import Stated, stated
 from .asking import Premises
 from .promise import Promise
+from .result_parts import MISSING, described, dims_text, is_none, kind_text, paired, parts_of, scalar_of
 
 
 def returns(enforced: Enforced) -> tuple[Promise, ...]:
@@ -114,15 +110,15 @@ class _Walk:
     def bind(self, type_: Type, value: object) -> None:
         """Gives each name that only the return type has the size at its first use alone."""
         match type_:
-            case OptionalType(inner=inner) if not _is_none(value):
+            case OptionalType(inner=inner) if not is_none(value) and value is not MISSING:
                 self.bind(inner, value)
             case TensorType(dims=dims) if dims is not None and isinstance(value, Output) and value.kind == "tensor":
-                for dim, size in _paired(dims, value.sizes, self.stars) or ():
+                for dim, size in paired(dims, value.sizes, self.stars) or ():
                     self._bind_dim(dim, size)
             case ScalarType(size=size) if size is not None and isinstance(value, Output):
-                self._bind_dim(size, _scalar(value))
+                self._bind_dim(size, scalar_of(value))
             case _:
-                for inner, part, _ in _parts(type_, value, _RETURN, self.lengths) or ():
+                for inner, part, _ in parts_of(type_, value, _RETURN, self.lengths) or ():
                     self.bind(inner, part)
 
     def _bind_dim(self, dim: Dim, size: Size | None) -> None:
@@ -137,17 +133,17 @@ class _Walk:
             case AnyType():
                 return
             case OptionalType(inner=inner):
-                if not _is_none(value):
+                if not is_none(value):
                     yield from self.claims(inner, value, path)
                 else:
                     yield Promise("kept", f"{path} may be None", place=str(path), span=type_.span)
             case NoneType():
-                yield self._structure(_is_none(value), f"{path} is None", path, value, type_.span)
+                yield self._structure(is_none(value), f"{path} is None", path, value, type_.span)
             case TensorType():
                 yield from self._tensor(type_, value, path)
             case ScalarType(size=size):
                 what = f"{path} is an int"
-                if not isinstance(value, Output) or (scalar := _scalar(value)) is None:
+                if not isinstance(value, Output) or (scalar := scalar_of(value)) is None:
                     odd = isinstance(value, Output) and value.kind == "int"
                     yield (
                         self._unread(what, path, value, type_.span)
@@ -162,20 +158,22 @@ class _Walk:
                 yield from self._container(type_, value, path)
 
     def _container(self, type_: Type, value: object, path: Path) -> Iterator[Promise]:
-        parts = _parts(type_, value, path, self.lengths)
+        parts = parts_of(type_, value, path, self.lengths)
         if parts is None:
-            yield self._structure(False, f"{path} is {_kind(type_)}", path, value, type_.span)
+            yield self._structure(False, f"{path} is {kind_text(type_)}", path, value, type_.span)
             return
         empty = True
         for inner, part, at in parts:
             empty = False
-            if part is _MISSING:
+            if part is MISSING and isinstance(type_, MappingType) and isinstance(inner, OptionalType):
+                yield Promise("kept", f"{at} may be absent", place=str(at), span=inner.span)
+            elif part is MISSING:
                 what = f"{at} is there"
                 yield self._structure(False, what, at, "nothing", inner.span or type_.span)
             else:
                 yield from self.claims(inner, part, at)
         if empty:
-            yield self._structure(True, f"{path} is {_kind(type_)}", path, value, type_.span)
+            yield self._structure(True, f"{path} is {kind_text(type_)}", path, value, type_.span)
 
     def _tensor(self, type_: TensorType, value: object, path: Path) -> Iterator[Promise]:
         if not isinstance(value, Output) or value.kind != "tensor":
@@ -187,8 +185,8 @@ class _Walk:
             if type_.dtype is None:
                 yield self._structure(True, f"{path} is a tensor", path, value, type_.span)
             return
-        pairs = _paired(type_.dims, value.sizes, self.stars)
-        what = f"{path} has {_dims(len(type_.dims))}"
+        pairs = paired(type_.dims, value.sizes, self.stars)
+        what = f"{path} has {dims_text(len(type_.dims))}"
         if pairs is None:
             yield self._structure(False, what, path, value, type_.span)
             return
@@ -281,126 +279,7 @@ class _Walk:
         if fits:
             return found
         line = value.line if isinstance(value, Output) else None
-        return replace(found, status="refuted", code="return-mismatch", why=f"it is {_described(value)}", line=line)
-
-
-# ------------------------------------------------------------------------------------ types and values
-
-
-class _Missing:
-    """Stands for a part that a result lacks."""
-
-
-_MISSING = _Missing()
-
-
-def _parts(
-    type_: Type, value: object, path: Path, lengths: Mapping[str, int]
-) -> list[tuple[Type, object, Path]] | None:
-    """Returns the parts of a container with what is claimed of each; None if ``value`` is none like it."""
-    if isinstance(value, Output):
-        return None
-    match type_:
-        case SequenceType():
-            if not isinstance(value, (list, tuple)):
-                return None
-            return _items(type_, cast("Sequence[object]", value), path, lengths)
-        case MappingType(entries=entries):
-            if not isinstance(value, Mapping):
-                return None
-            known = cast("Mapping[object, object]", value)
-            return [(inner, known.get(key, _MISSING), _at(path, Item(key))) for key, inner in entries]
-        case ObjectType(fields=fields):
-            return [(inner, getattr(value, name, _MISSING), _at(path, Attribute(name))) for name, inner in fields]
-        case _:
-            return None
-
-
-def _items(
-    type_: SequenceType, values: Sequence[object], path: Path, lengths: Mapping[str, int]
-) -> list[tuple[Type, object, Path]] | None:
-    count, there = len(type_.items), len(values)
-    times = type_.times
-    if times is not None:
-        number = (
-            times.value if isinstance(times, Const) else lengths.get(times.name) if isinstance(times, Var) else None
-        )
-        if number is not None and there != number * count:
-            return None
-    repeated = times is not None or type_.rest is Rest.REPEAT
-    if repeated and count and there % count:
-        return None
-    if not repeated and (there < count or (there > count and type_.rest is Rest.NONE)):
-        return None
-    wanted = there if repeated else count
-    return [(type_.items[at % count], values[at], _at(path, Item(at))) for at in range(wanted if count else 0)]
-
-
-def _at(path: Path, step: Item | Attribute) -> Path:
-    return Path(path.root, (*path.steps, step))
-
-
-def _paired(
-    dims: Sequence[Dim], sizes: Sequence[Size | None], stars: dict[str, tuple[Size | None, ...]]
-) -> list[tuple[Dim, Size | None]] | None:
-    """Returns the dims beside the sizes; None if there are more or fewer. What one dim stands for is written out."""
-    opened = [at for at, dim in enumerate(dims) if isinstance(dim, (Ellipsis, Variadic))]
-    if not opened:
-        return list(zip(dims, sizes, strict=True)) if len(dims) == len(sizes) else None
-    at = opened[0]
-    count = len(sizes) - len(dims) + 1
-    if len(opened) > 1 or count < 0:
-        return None
-    middle: list[Dim] = [Static()] * count
-    star = dims[at]
-    if isinstance(star, Variadic):
-        known = stars.setdefault(star.name, tuple(sizes[at : at + count]))
-        if len(known) != count:
-            return None
-        middle = [Var(f"{star.name}[{axis}]", star.span) for axis in range(count)]
-    return list(zip((*dims[:at], *middle, *dims[at + 1 :]), sizes, strict=True))
-
-
-def _scalar(value: Output) -> Size | None:
-    if value.kind == "int":
-        return value.sizes[0]
-    plain = type(value.value) is int
-    return Const(cast("int", value.value)) if value.kind == "constant" and plain else None
-
-
-def _is_none(value: object) -> bool:
-    return isinstance(value, Output) and value.kind == "constant" and value.value is None
-
-
-def _described(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, Output):
-        kind: Any = type(value)
-        length = f" of {len(cast('Sequence[object]', value))}" if isinstance(value, (list, tuple)) else ""
-        return f"a {kind.__name__}{length}"
-    if value.kind == "tensor":
-        return f"a tensor of {_dims(len(value.sizes))}"
-    if value.kind == "constant":
-        return repr(value.value)
-    return "an int" if value.kind == "int" else "something else"
-
-
-def _dims(count: int) -> str:
-    return "1 dim" if count == 1 else f"{count} dims"
-
-
-def _kind(type_: Type) -> str:
-    match type_:
-        case SequenceType(kind=kind, items=items, rest=rest, times=times):
-            length = "" if rest is not Rest.NONE or times is not None else f" of {len(items)}"
-            return f"a {kind}{length}"
-        case MappingType():
-            return "a dict"
-        case ObjectType(name=name):
-            return f"an object `{name}`"
-        case _:
-            return "something else"
+        return replace(found, status="refuted", code="return-mismatch", why=f"it is {described(value)}", line=line)
 
 
 def _data(by: Sequence[Data]) -> str:

@@ -194,6 +194,9 @@ class _Reader:
             except Unreadable:
                 if self._may_refuse(node, text):
                     self.unread[text] = None
+        for _, module in self.graph.named_modules():
+            if module is not self.graph and hasattr(module, "graph"):  # a branch, or the body of a loop
+                self.unread.update((text, None) for _, text in assertion_texts(module.graph))
         for size, low, high in constrained(self.graph.graph, self._measure):
             if low is not None:
                 yield self._demand(Compare(COMPARISONS[">="], size, Const(low)), set())
@@ -257,7 +260,10 @@ class _Reader:
         outputs = [self._output(each, data) for each in flat]
         if len(outputs) != info.out_spec.num_leaves:
             return None, list(data.values())
-        return pytree.tree_unflatten(outputs, info.out_spec), list(data.values())
+        try:
+            return pytree.tree_unflatten(outputs, info.out_spec), list(data.values())
+        except Exception:  # a class of the user's may refuse what it is made of
+            return None, list(data.values())
 
     def _output(self, node: Any, data: dict[str, Data]) -> Output:
         if not hasattr(node, "op"):
