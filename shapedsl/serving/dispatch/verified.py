@@ -137,7 +137,7 @@ def _values(artifact: Artifact, seed: int) -> tuple[Any, ...] | None:
     if arguments is None:
         return None
     values: list[Any] = []
-    nothing = {ParamKind.VAR_POSITIONAL: (), ParamKind.VAR_KEYWORD: {}}
+    nothing: dict[ParamKind, object] = {ParamKind.VAR_POSITIONAL: (), ParamKind.VAR_KEYWORD: {}}
     for param in structure.parameters:
         value = arguments.get(param.name, nothing.get(param.kind, param.default))
         if value is REQUIRED:
