@@ -69,19 +69,6 @@ def test_a_branch_on_a_size_is_guarded() -> None:
     assert served.stats()["artifacts"][0]["graphs"] == 2
 
 
-def test_a_convolution_with_inductor() -> None:
-    net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.ReLU()).eval()
-    served = dispatch(
-        net,
-        "def forward(input: Tensor[B, 1, 8, W]):\n    where B >= 1, W >= 3\n    case B == 1 eager\n    otherwise backed",
-    )
-    with torch.no_grad():
-        for batch, width in ((3, 8), (5, 9)):
-            x = torch.rand(batch, 1, 8, width)
-            torch.testing.assert_close(served(x), net(x))
-    assert [row["graphs"] for row in served.stats()["artifacts"]] == [0, 1]
-
-
 def test_the_users_marks_stay() -> None:
     served = dispatch(lambda x, w: x @ w, BACKED, backend="eager")
     x = torch.rand(5, 4)
