@@ -106,7 +106,7 @@ def _refusal(
     """Returns what a guard or an assertion means that a call failed: against the spec, or beyond it."""
     from ..targets.refused import demanded, refused
 
-    told = refused(error)
+    told = refused(error, anywhere=call is not None)
     if told is None:
         return None
     if spec is None or call is None:

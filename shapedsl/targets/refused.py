@@ -13,6 +13,7 @@ After::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
@@ -27,10 +28,20 @@ from .symbolic import Unreadable
 from .traces import chain
 
 
-def refused(error: BaseException) -> ShapeError | None:
-    """Returns what the refusal of a call means, in the words of places; None if ``error`` is no refusal."""
+def refused(error: BaseException, *, anywhere: bool) -> ShapeError | None:
+    """Returns what the refusal of a call means, in the words of places; None if ``error`` is no refusal.
+
+    Args:
+        error: What the call raised.
+        anywhere: Whether it came out of torch; others may speak of guards, too, and mean no sizes.
+    """
     symbols = graph_symbols(error)
-    return next((told for each in chain(error) if (told := run_failure(each, symbols)) is not None), None)
+    for each in chain(error):
+        if anywhere or re.search(r"\.size\(\)\[|\.shape\[|\b[us]\d+\b", str(each)):
+            told = run_failure(each, symbols)
+            if told is not None:
+                return told
+    return None
 
 
 def demanded(error: BaseException, lowered: Lowered) -> ShapeError | None:

@@ -119,6 +119,19 @@ def test_hints_of_the_spec_fill_in() -> None:
     assert cures(spec, asked("S == 1", spec), hints={"S": 2})[0].holds is False
 
 
+def test_nothing_is_assumed_twice() -> None:
+    spec = signature(AB)
+    assert first(AB, "max(4, B) // 4 > B - 2", A=9, B=3).startswith("bound: B >= 3 so False")
+    found = cures(spec, asked("max(4, B) // 4 > B - 2", spec), hints={"A": 9, "B": 3})
+    assert all(len({tuple(part.left for part in cure.add if isinstance(part, Compare))}) == 1 for cure in found)
+
+
+def test_what_cannot_be_proved_is_said_as_it_was_asked() -> None:
+    best = first(AB, "B >= 1 and A * B == (B + 3) // B", A=8, B=1)
+    assert best.startswith("disequality: ")
+    assert "A * B != (B + 3) // B so False" in best
+
+
 def test_as_many_as_are_wanted() -> None:
     spec = signature(S)
     assert len(cures(spec, asked("S == 5", spec), most=2)) == 2

@@ -295,6 +295,7 @@ def test_a_guard_beyond_a_declared_range() -> None:
 
 def test_what_has_nothing_to_do_with_shapes() -> None:
     assert sd.explain_error(ValueError("no")) is None
+    assert sd.explain_error(AssertionError("Guard failed: nobody is at the gate")) is None
     assert sd.explain_error(raised(lambda: int("a"))) is None
     assert sd.explain_error(raised(lambda: compiled(broken)(ones(3)))) is None
     assert sd.explain_error(raised(lambda: ones(3) @ ones(4))) is None

@@ -18,16 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from ...ir import COMPARISONS, Apply, Compare, Const, Not, Predicate, Signature, Var
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Signature, Var
 from ...ir.cure import Cure, CureKind
 from ...ir.expanded import Lowered
 from ...ir.walk import negated
 from ...ir.write import write_predicate
 from ..predicates import simplify_predicate
-from ..predicates import split as conjuncts
 from .bounds import lowered as upper_bounds
 from .bounds import raised
-from .excluded import brief, excluded, guards, together
+from .excluded import brief, excluded, guards, together, without_implied
 from .question import Question, conjunction, names
 from .sides import ways
 
@@ -65,7 +64,7 @@ def cures(
             candidates = chain([(side,)] if isinstance(side, Compare) else [], candidates)
         for candidate in candidates:
             add = _said(question, candidate)
-            if add and frozenset(add) not in found and question.implied(side, *add) and question.possible(*add):
+            if add and frozenset(add) not in found and _decides(question, side, add) and question.possible(*add):
                 cure = _cure(question, add, holds)
                 found[frozenset(add)] = _rank(question, cure, side), cure
     if decided is None:
@@ -103,10 +102,30 @@ def _candidates(question: Question, side: Predicate) -> Iterator[tuple[Predicate
     yield from upper_bounds(question, side)
 
 
+def _decides(question: Question, side: Predicate, add: Sequence[Predicate]) -> bool:
+    """Returns whether ``side`` holds where ``add`` does; what it says itself needs no proof."""
+    return _is_said(side, add) or question.implied(side, *add) is True
+
+
+def _is_said(side: Predicate, add: Sequence[Predicate]) -> bool:
+    said = frozenset(map(simplify_predicate, add))
+
+    def holds(predicate: Predicate) -> bool:
+        match predicate:
+            case And(args=args):
+                return all(map(holds, args))
+            case Or(args=args):
+                return any(map(holds, args))
+            case _:
+                return predicate in said
+
+    return holds(simplify_predicate(side))
+
+
 def _said(question: Question, candidate: Sequence[Predicate]) -> tuple[Predicate, ...]:
     """Returns ``candidate`` as briefly as the spec allows, behind what keeps its divisors from 0."""
     parts = [brief(question, part) for part in candidate]
-    needed = [part for part in parts if not question.implied(part)] or parts
+    needed = without_implied(question, [part for part in parts if not question.implied(part)] or parts)
     guarded = [guard for part in needed for guard in guards(question, part)]
     return tuple(dict.fromkeys([*guarded, *needed]))
 
@@ -147,8 +166,7 @@ def _rank(question: Question, cure: Cure, side: Predicate) -> tuple[object, ...]
     """Returns what cures are sorted by."""
     loses_hint = False in [question.hint_satisfies(part) for part in cure.add]
     exact = question.implied(conjunction(cure.add), side) is True  # it takes no size that it could leave
-    same = frozenset(map(simplify_predicate, cure.add)) == frozenset(conjuncts(simplify_predicate(side)))
-    heard = same or question.shown_by_ranges(side, cure.add)  # torch will conclude it
+    heard = _is_said(side, cure.add) or question.shown_by_ranges(side, cure.add)  # torch will conclude it
     entangled = any(len(names(part)) > 1 for part in cure.add)  # torch reasons best about one size at a time
     text = ", ".join(map(write_predicate, cure.add))
     return loses_hint, not exact, not heard, entangled, _KINDS.index(cure.kind), len(cure.add), len(text), text

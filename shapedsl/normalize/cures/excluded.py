@@ -25,8 +25,18 @@ def excluded(question: Question, add: Sequence[Predicate]) -> Iterator[tuple[Pre
         if question.implied(predicate):
             continue
         opposite = simplify_predicate(Not(predicate))
-        parts = tuple(brief(question, part) for part in conjuncts(opposite))
+        parts = without_implied(question, [brief(question, part) for part in conjuncts(opposite)])
         yield (*(guard for part in parts for guard in guards(question, part)), *parts)
+
+
+def without_implied(question: Question, parts: Sequence[Predicate]) -> list[Predicate]:
+    """Returns ``parts`` without those that follow from the others."""
+    needed = list(parts)
+    for part in parts:
+        rest = [other for other in needed if other is not part]
+        if rest and question.implied(part, *rest):
+            needed = rest
+    return needed
 
 
 def brief(question: Question, predicate: Predicate) -> Predicate:
@@ -75,4 +85,4 @@ def together(parts: Sequence[tuple[Predicate, ...]]) -> Predicate:
     return each[0] if len(each) == 1 else Or(tuple(each))
 
 
-__all__ = ["brief", "excluded", "guards", "together"]
+__all__ = ["brief", "excluded", "guards", "together", "without_implied"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...ir import COMPARISONS, And, Apply, Compare, Const, Constraint, Not, Or, Predicate, Size, Variable
+from ...ir import COMPARISONS, And, Apply, Compare, Const, Constraint, Not, Or, Predicate, Size, Variable, VariableKind
 from ...ir.walk import free_vars, holds
 from ..algebra import TooLarge, difference
 from ..decide import Proved, Range, Refuted, Unknown, find_sizes, implied_by, range_of
@@ -46,6 +46,9 @@ class Question:
 
     def possible(self, *given: Predicate) -> bool:
         """Returns whether sizes of the spec satisfy ``given``; False where none were found."""
+        sizes = [self.hints.get(each.name, 0) for each in self.variables if each.kind is not VariableKind.INT]
+        if min(sizes, default=0) >= 0 and all(self.hint_satisfies(each) for each in (*self.stated, *given)):
+            return True
         found = find_sizes(self.variables, [*self.stated, *given], work=WORK)
         return found is not None and not isinstance(found, Unknown)
 
