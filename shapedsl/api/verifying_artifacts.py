@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir import AnyType, MappingType, ObjectType, ScalarType, SequenceType, Signature, TensorType, Type, VariableKind
 from .comparing import compare
-from .examples import example_of, examples_of
+from .examples import examples_of
 from .sources import as_spec
 from .spec import Spec
 
 if TYPE_CHECKING:
     from ..ir.expanded import Expanded
     from ..serving.exported.exported_cases import ExportedCases
+    from ..serving.exported.programs import ExportedDispatcher
     from ..targets.enforced import Enforced
     from ..targets.enforced.held import Held
 
@@ -108,6 +109,15 @@ class _File:
     path: Path
     cases: ExportedCases
 
+    @property
+    def dispatcher(self) -> ExportedDispatcher:
+        """What chooses among the artifacts."""
+        return self.cases.dispatcher
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns what the artifact of these sizes returns."""
+        return self.cases(*args, **kwargs)
+
 
 def spec_inside(program: Any) -> Spec | None:
     """Returns the spec that artifacts were made with, where they know it."""
@@ -187,7 +197,7 @@ def _of_compiled(program: Any, front: Any, asked: Asked) -> Found:
     if not any(each.held() for each in front.artifacts.made):
         example.run(program)
     found: list[Enforced] = []
-    bound = getattr(front, "args", ())  # of a partial: the object whose attributes the spec names
+    bound: tuple[Any, ...] = getattr(front, "args", ())  # of a partial: the object whose attributes the spec names
     for made in list(front.artifacts.made):
         held = made.held()
         if held is None or held.own is None:
@@ -195,9 +205,8 @@ def _of_compiled(program: Any, front: Any, asked: Asked) -> Found:
         at = held.own
         if own != asked.spec.signature:
             at = asked.expand(replace(asked.spec.signature, alternatives=()), stand_ins(held.own))
-        call = example.call() if has_claims(asked.spec) else None
-        entered = None if call is None else _entered(held, ((*bound, *call[0]), call[1]))
-        found += enforced_by_compiled(held, at, entered)
+        calls = example.calls() if has_claims(asked.spec) else ()
+        found += enforced_by_compiled(held, at, [_entered(held, ((*bound, *args), kwargs)) for args, kwargs in calls])
     if not found:
         raise _nothing(program)
     return Found(_numbered(found), program, (), example.remarks)
@@ -224,8 +233,8 @@ def _of_torch(program: Any, asked: Asked) -> Found:
     example = _Example(asked.spec, asked)
     if not any(held.graphs() for held, _ in made.held):
         example.run(program)
-    call = example.required()
-    arguments = _arguments(made.original, call)
+    calls = example.required()
+    arguments = _arguments(made.original, calls[0])
     expanded = asked.expand(replace(asked.spec.signature, alternatives=()), arguments)
     declared: Expanded | None = None
     if made.shapes is not None:
@@ -233,7 +242,8 @@ def _of_torch(program: Any, asked: Asked) -> Found:
             declared = asked.expand(as_spec(made.shapes).signature, arguments)
     found: list[Enforced] = []
     for held, before in made.held:
-        entered = ((*before, *call[0]), call[1]) if has_claims(asked.spec) or held.chosen else None
+        needed = calls if has_claims(asked.spec) or held.chosen else ()
+        entered: list[Call] = [((*before, *args), kwargs) for args, kwargs in needed]
         found += enforced_by_compiled(replace(held, declared=declared), expanded, entered)
     if not found:
         raise _nothing(program)
@@ -241,43 +251,51 @@ def _of_torch(program: Any, asked: Asked) -> Found:
 
 
 class _Example:
-    """A call that satisfies a spec: the first of those that were given, else one that is made.
+    """Calls that satisfy a spec: those that were given, else some that are made.
 
     Attributes:
-        remarks: That it was run.
+        remarks: That one was run.
     """
 
     def __init__(self, spec: Spec, asked: Asked) -> None:
         self._spec = spec
         self._asked = asked
-        self._call: Call | None = asked.examples[0] if asked.examples else None
+        self._calls: list[Call] = list(asked.examples)
         self.remarks: tuple[str, ...] = ()
 
-    def call(self) -> Call | None:
-        """Returns the call, or None where only a user knows one."""
+    def calls(self) -> Sequence[Call]:
+        """Returns the calls; none where only a user knows one."""
         try:
             return self.required()
         except ShapeError:
-            return None
+            return ()
 
-    def required(self) -> Call:
-        """Returns the call.
+    def required(self) -> Sequence[Call]:
+        """Returns the calls, first those whose sizes torch takes for no others.
 
         Raises:
             ShapeError: ``missing-input``: only a user knows one.
         """
-        if self._call is None:
-            calls = examples_of(self._spec, _TRIED, self._asked.seed)
-            # torch takes 0 and 1 for numbers, and equal sizes for one
-            self._call = min(calls, key=lambda call: _speciality(self._spec.bind(*call[0], **call[1])))
-        return self._call
+        if not self._calls:
+            self._calls = made_for(self._spec, {}, self._asked.seed)
+        return self._calls
 
     def run(self, program: Any) -> None:
         """Calls ``program``, so that torch compiles it."""
-        args, kwargs = self.required()
+        args, kwargs = self.required()[0]
         program(*args, **kwargs)
         by = "an example" if self._asked.examples else "inputs made by the spec"
         self.remarks = (f"it had not been called: it was, once, with {by}",)
+
+
+def made_for(spec: Spec, sizes: Mapping[str, Any], seed: int) -> list[Call]:
+    """Returns calls that satisfy a spec; torch takes 0 and 1 for numbers and equal sizes for one, so such come last.
+
+    Raises:
+        ShapeError: ``missing-input``: only a user knows one.
+    """
+    calls: list[Call] = list(examples_of(spec, _TRIED, seed, sizes))
+    return sorted(calls, key=lambda call: _speciality(spec.bind(*call[0], **call[1])))
 
 
 def _speciality(sizes: Mapping[str, int | tuple[int, ...]]) -> tuple[int, int]:
@@ -288,7 +306,7 @@ def _speciality(sizes: Mapping[str, int | tuple[int, ...]]) -> tuple[int, int]:
     return sum(size < _LEAST for size in numbers), len(numbers) - len(set(numbers))
 
 
-_TRIED: Final = 8
+_TRIED: Final = 12
 _LEAST: Final = 2
 
 
@@ -323,13 +341,13 @@ def _of_dispatch(program: Any, front: Any, asked: Asked) -> Found:
     claims = asked.spec.signature.returns
     example = _Example(own, asked)
 
-    def draw(signature: Signature, values: Mapping[str, Any]) -> Call | None:
-        """Returns a call of one artifact, whose sizes are padded where it pads."""
+    def draw(signature: Signature, values: Mapping[str, Any]) -> list[Call]:
+        """Returns calls of one artifact, whose sizes are padded where it pads."""
         consts = {each.name for each in signature.variables if each.kind is VariableKind.CONST}
         sizes = {name: value for name, value in values.items() if name in consts}
         with suppress(ShapeError, TypeError):
-            return example_of(Spec(signature), sizes, seed=asked.seed)
-        return None
+            return made_for(Spec(signature), sizes, asked.seed)
+        return []
 
     found = list(enforced_by_dispatch(dispatcher, claims, draw))
     if not found:

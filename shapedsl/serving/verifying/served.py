@@ -23,11 +23,12 @@ from ..dispatch.running import RUN, State
 from ..exported.exported_cases import ExportedCases
 from ..exported.programs import Entry, structure_key
 
+Call = tuple[Sequence[Any], Mapping[str, Any]]
 # A signature and the arguments of a call → the spec at their structure.
 Expand = Callable[[Signature, Mapping[str, Any]], Expanded]
 
-# A signature and the values of what is static in it → a call that satisfies it; None where there is none.
-Draw = Callable[[Signature, Mapping[str, Any]], "tuple[Sequence[Any], Mapping[str, Any]] | None"]
+# A signature and the values of what is static in it → calls that satisfy it.
+Draw = Callable[[Signature, Mapping[str, Any]], Sequence[Call]]
 
 
 def enforced_by_cases(
@@ -84,7 +85,7 @@ def enforced_by_dispatch(dispatcher: Dispatcher, claims: Type | None, draw: Draw
     Args:
         dispatcher: Behind the function.
         claims: What the spec says of the result.
-        draw: Makes a call that an artifact is run on, in order to see how its result is nested.
+        draw: Makes calls. An artifact is run on one, in order to see how its result is nested.
     """
     backend = dispatcher.backend
     if not isinstance(backend, CompileBackend):
@@ -96,10 +97,9 @@ def enforced_by_dispatch(dispatcher: Dispatcher, claims: Type | None, draw: Draw
                 continue
             at = structure.given(artifact)[0]
             own = replace(at, signature=replace(at.signature, returns=claims))
-            call = None if claims is None else draw(at.signature, dict(artifact.key))
-            if call is not None and dispatcher.bound:
-                call = (*dispatcher.bound, *call[0]), call[1]
-            for each in enforced_by_compiled(held, own, call):
+            calls: Sequence[Call] = () if claims is None else draw(at.signature, dict(artifact.key))
+            entered: list[Call] = [((*dispatcher.bound, *args), kwargs) for args, kwargs in calls]
+            for each in enforced_by_compiled(held, own, entered):
                 yield replace(each, label=", ".join(filter(None, (artifact.spec.label, each.label))))
 
 

@@ -18,7 +18,7 @@ Where shapedsl's own check stands in front, whatever the spec forbids is refused
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from ...ir import COMPARISONS, OPERATORS, Apply, Compare, Const, Predicate, Size, Static, Var
@@ -35,27 +35,24 @@ from .cached import Graph
 from .computed import computed_predicate
 from .held import Held
 from .model import Enforced
-from .returned import bound_by, returned
+from .returned import Call, bound_by, returned
 from .stated import statements
 
 
-def enforced_by_compiled(
-    held: Held, expanded: Expanded, call: tuple[Sequence[Any], Mapping[str, Any]] | None = None
-) -> list[Enforced]:
+def enforced_by_compiled(held: Held, expanded: Expanded, calls: Sequence[Call] = ()) -> list[Enforced]:
     """Returns what each graph of a compiled function makes of its inputs; nothing where there is none yet.
 
     Args:
         held: The function.
         expanded: The spec that it is to keep, at the structure that it was compiled for.
-        call: A call of ``held.function``, which a graph that takes it is run on once more, in order to see how its
-            result is nested; without one what it returns stays unknown.
+        calls: Calls of ``held.function``. A graph is run on the first that it takes, in order to see how its result is
+            nested; without one what it returns stays unknown.
     """
-    graphs = held.graphs()
+    graphs = [(graph, _taken(graph, held, calls)) for graph in held.graphs()]
     if held.chosen:
-        bound = None if call is None else bound_by(held.function, call)
-        graphs = [each for each in graphs if bound is not None and each.entry.guard_manager.check(bound)]
+        graphs = [(graph, call) for graph, call in graphs if call is not None]
     found: list[Enforced] = []
-    for number, graph in enumerate(graphs, 1):
+    for number, (graph, call) in enumerate(graphs, 1):
         if not _is_of(graph, held, expanded):
             continue
         label = held.label
@@ -63,6 +60,15 @@ def enforced_by_compiled(
             label = f"{label}, graph {number}".removeprefix(", ")
         found.append(_Reader(graph, held, expanded).read(label, call))
     return found
+
+
+def _taken(graph: Graph, held: Held, calls: Sequence[Call]) -> Call | None:
+    """Returns the first call that a graph takes, or None."""
+    for call in calls:
+        bound = bound_by(held.function, call)
+        if bound is not None and graph.entry.guard_manager.check(bound):
+            return call
+    return None
 
 
 def _is_of(graph: Graph, held: Held, expanded: Expanded) -> bool:
@@ -132,7 +138,7 @@ class _Reader:
 
     # -------------------------------------------------------------------------------------- reading
 
-    def read(self, label: str, call: tuple[Sequence[Any], Mapping[str, Any]] | None) -> Enforced:
+    def read(self, label: str, call: Call | None) -> Enforced:
         unread: dict[str, None] = {}
         front = () if self.held.own is None else statements(self.held.own)
         refused: list[Demand] = []
