@@ -103,9 +103,12 @@ def story(cured: Cured) -> list[str]:
         where = f" ({proposal.line})" if proposal.line is not None else ""
         rows.append(f"proposed for {' and '.join(entries)}{case}: {proposal.message}{where}")
         rows += [f"  - {option}" for option in proposal.options]
+    said: dict[tuple[str | None, str], list[str]] = {}
     for failed, entry, error in cured.errors:
+        said.setdefault((failed, _said(error)), []).append(entry)
+    for (failed, reason), entries in said.items():
         of = f" of {failed}" if failed is not None else ""
-        rows.append(f"{entry}{of} fails: {_said(error)}")
+        rows.append(f"{' and '.join(entries)}{of} {'fails' if len(entries) == 1 else 'fail'}: {reason}")
     failed_by = {entry for _, entry, _ in cured.errors}
     if failed_by and (others := [entry for entry in cured.traces if entry not in failed_by]):
         rows.append(f"{' and '.join(others)} alone is cured by `entries=` or `--entry {others[0]}`")
@@ -140,11 +143,7 @@ def cured_of(plan: Plan, spec: Spec, overrides: Mapping[str, int] | None = None)
         overrides: Of ``const`` statements, with which it was read.
     """
     signature = plan.cured()
-    errors: list[tuple[str | None, str, BaseException]] = [*plan.errors]
     remarks = [f"not traced: {each}" for each in plan.skipped]
-    for each in plan.unsayable:
-        message = f"`{each.text}` is needed, and the spec has no name for that size"
-        errors.append((None, each.steps[0].entry, Unfinished(f"{message}: write a name in place of `?` or `*name`")))
     patch, text, source, apply = "", None, None, ""
     if plan.changes:
         source = text_of(spec.signature, overrides)
@@ -169,7 +168,7 @@ def cured_of(plan: Plan, spec: Spec, overrides: Mapping[str, int] | None = None)
         tuple(plan.steps),
         tuple(plan.proposals),
         dict(plan.traces),
-        tuple(errors),
+        tuple(plan.errors),
         tuple(remarks),
         apply,
     )

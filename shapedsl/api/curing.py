@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from .. import pipeline
-from ..diagnostics import ShapeError
-from ..ir import Signature, VariableKind
+from ..diagnostics import Report, ShapeError
+from ..ir import AnyType, Signature, Var, VariableKind
+from ..normalize.decide import range_of
 from ..targets.tensors import torch_for
 from .cured import Cured, cured_of
 from .entries import Check, lower_expanded
@@ -20,6 +21,7 @@ from .spec import Spec
 if TYPE_CHECKING:
     from torch.nn import Module as TorchModule
 
+    from ..normalize.decide import Range
     from ..serving.curing.model import Entry
     from ..serving.curing.traces import Call
     from .sources import SpecLike
@@ -126,6 +128,7 @@ def cure_spec(
     most = count("traces", traces, 1)
     allowed = _static(static, signature)
     spec.normal()
+    _refuse_attributes(signature)
     only = _position(signature, case)
     if call is not None:
         Check(signature, call_signature(fn, signature))(*call[0], **call[1])
@@ -134,7 +137,7 @@ def cure_spec(
         try:
             return _examples(wanted, like, n, consts)
         except ShapeError as error:
-            if like is None and error.code in ("missing-input", "shape-violation"):
+            if like is None and error.code in ("missing-input", "shape-violation", "too-many-elements"):
                 raise  # only the user can help
             return ()
 
@@ -153,15 +156,50 @@ def cure_spec(
     return cured_of(curing.whole(only), spec, overrides)
 
 
+def _refuse_attributes(signature: Signature) -> None:
+    """Refuses a spec of the attributes of ``self``, of which export takes none.
+
+    Raises:
+        ShapeError: ``unsupported-by-torch``.
+    """
+    report = Report()
+    for param in signature.params:
+        if param.name == signature.receiver and not isinstance(param.type, AnyType):
+            report.error(
+                "unsupported-by-torch",
+                f"a spec of attributes of `{param.name}` cannot be cured",
+                at=param.span,
+                help=f"pass what `{signature.name}` reads of `{param.name}` as arguments, or write the assumptions by hand",
+            )
+    report.raise_errors()
+
+
 def _examples(signature: Signature, like: Call | None, n: int, consts: Mapping[str, int] | None) -> Sequence[Call]:
     """Returns examples, the first at sizes of which little is special."""
     spares = iter(_TYPICAL * (1 + len(signature.variables) // len(_TYPICAL)))
+    stated = [constraint.predicate for constraint in signature.constraints]
     variables = tuple(
-        replace(v, hint=next(spares)) if v.hint is None and v.kind is VariableKind.DIM else v
+        replace(v, hint=_near(next(spares), range_of(signature.variables, stated, Var(v.name))))
+        if v.hint is None and v.kind is VariableKind.DIM and not v.variadic
+        else v
         for v in signature.variables
     )
     known = {name: size for name, size in (consts or {}).items() if signature.variable(name) is not None}
     return examples_of(Spec(replace(signature, variables=variables, alternatives=())), n, 0, known, like=like)
+
+
+def _near(size: int, domain: Range | None) -> int | None:
+    """Returns a size near to ``size`` that a variable can have, and none of its ends where there is another."""
+    if domain is None or domain.low is None:
+        return None
+    step = domain.modulus or 1
+    least = domain.low + (step if domain.high is None or domain.low + 2 * step <= domain.high else 0)
+    most = domain.high
+    found = max(size, least)
+    found += (domain.residue - found) % step if domain.modulus else 0
+    while most is not None and found > most and found - step >= domain.low:
+        found -= step * max(1, (found - most) // step)
+    return found
 
 
 def _call(args: object, kwargs: object) -> Call | None:
@@ -201,8 +239,6 @@ def _static(static: object, signature: Signature) -> frozenset[str]:
 def _position(signature: Signature, case: str | None) -> int | None:
     if case is None:
         return None
-    from ..diagnostics import Report
-
     report = Report()
     position = pipeline.alternative_at(signature, case, report)
     report.raise_errors()

@@ -214,3 +214,57 @@ def test_the_number_of_traces_is_bounded() -> None:
 def test_wrong_arguments_are_refused_by_name(options: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         sd.cure(pick, "def pick(x: float32[B, S]): ...\n", **options)
+
+
+def test_what_depends_on_data_is_proposed_to_be_told() -> None:
+    def count(x: Any) -> Any:
+        found = x.nonzero()
+        return found if found.shape[0] > 3 else found * 2
+
+    found = cured("def count(x: float32[B]): ...\n", count)
+    assert not found.cured
+    (proposal,) = found.proposals
+    assert "depends on data" in proposal.message
+    assert "torch._check" in proposal.options[0]
+
+
+def test_a_spec_of_which_nothing_is_traced_is_not_called_cured() -> None:
+    text = "def pick(x: float32[B, S]) -> float32[B, S]:\n    bucket S in {8} pad x with 0 as neutral\n    otherwise eager\n"
+    found = cured(text)
+    assert not found.cured
+    assert found.traces == {"export": 0}
+    assert "there is nothing to trace" in str(found)
+    assert "not traced: bucket S: it has buckets" in found.remarks
+
+
+def test_attributes_of_self_are_refused() -> None:
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x
+
+    spec = "class Net:\n    def forward(self: object(w: Tensor[K]), x: float32[B, K]): ...\n"
+    with pytest.raises(sd.ShapeError) as caught:
+        sd.cure(Net(), spec, (torch.ones(2, 3),))
+    assert caught.value.code == "unsupported-by-torch"
+
+
+def test_an_assumption_that_did_not_help_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shapedsl.serving.curing import traces
+
+    traced = traces.Traces.trace
+    # a torch that concludes nothing: whatever is assumed, it asks again
+    monkeypatch.setattr(traces.Traces, "trace", lambda self, entry, added: traced(self, entry, ()))
+    found = cured("def pick(x: float32[B, S]):\n    where S >= 1\n")
+    assert not found.cured
+    assert (found.patch, found.steps, found.traces) == ("", (), {"export": 2})
+    (proposal,) = found.proposals
+    assert proposal.message == "torch does not conclude `S > 1`, or its opposite, from `S >= 2`"
+    assert "add `where S == 1`, which makes a size static" in proposal.options
+    assert any("backed" in option for option in proposal.options)
+
+
+def test_an_example_is_made_within_ranges_and_residues() -> None:
+    text = "def pick(x: float32[B, S]):\n    dim B in [5, 5]\n    dim S in [0, 64] multiple of 16\n"
+    found = cured(text)
+    assert found.cured
+    assert [step.added for step in found.steps] == [("S >= 16",)]

@@ -29,7 +29,7 @@ from ...normalize.cures import cures
 from ...normalize.decide import Proved, Unknown, find_sizes, implied_by, range_of
 from ..dispatch.cases import case_spec, label
 from .loop import Loop
-from .model import Added, Entry, Found
+from .model import Added, Entry, Found, Unfinished
 from .planned import Clause, Plan, constraints, with_statics
 from .traces import Call, Passes, Traces
 
@@ -90,14 +90,22 @@ class Curing:
         else:
             for position in range(len(self.signature.alternatives)):
                 self._alternative(position)
+        if not any(self.plan.traces.values()) and not self.plan.errors:
+            self._fail(None, "there is nothing to trace")
+        for each in self.plan.unsayable:
+            message = f"`{each.text}` is needed, and the spec has no name for that size"
+            self._fail(None, f"{message}: write a name in place of `?` or `*name`")
         return self.plan
+
+    def _fail(self, named: str | None, reason: str) -> None:
+        self.plan.errors += [(named, entry, Unfinished(reason)) for entry in self.entries]
 
     # ------------------------------------------------------------------------------------- parts
 
     def _where_part(self) -> None:
         call = self.call or self._drawn(self.signature, None)
         if call is None:
-            self.plan.skipped.append("no example could be made")
+            self._fail(None, "no example could be made")
             return
         plan = self.plan
         found, traces = self._cure(self.signature, call, None)
@@ -129,7 +137,7 @@ class Curing:
         call = self.call if self.call is not None and self._fits(own_sizes, self.call) else None
         call = call or self._drawn(own_sizes, self.call)
         if call is None:
-            plan.skipped.append(f"{named}: no example could be made")
+            self._fail(named, "no example could be made")
             return
         found, traces = self._cure(signature, call, named)
         self._take(found, named)
