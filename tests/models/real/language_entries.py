@@ -274,18 +274,25 @@ CLIP = Entry(
     _clip,
     _clip_call,
     sizes={
-        WHOLE: (
+        "one": ({"B": 2, "N": 1, "S": 8}, {"B": 5, "N": 1, "S": 2}, {"B": 64, "N": 1, "S": 77}),
+        "few": (
             {"B": 2, "N": 3, "S": 8},
-            {"B": 1, "N": 1, "S": 2},
             {"B": 3, "N": 3, "S": 77},
             {"B": 5, "N": 2, "S": 7},
-            {"B": 64, "N": 1, "S": 3},
             {"B": 9, "N": 9, "S": 9},
-        )
+        ),
+        "otherwise": ({"B": 2, "N": 20, "S": 8}, {"B": 16, "N": 16, "S": 2}, {"B": 3, "N": 64, "S": 3}),
     },
-    bad=({"B": 2, "N": 3, "S": 1}, {"B": 2, "N": 3, "S": 78}, {"B": 2, "N": 3, "S": 8, "side": 40}),
+    bad=(
+        {"B": 2, "N": 3, "S": 1},
+        {"B": 2, "N": 3, "S": 78},
+        {"B": 1, "N": 3, "S": 8},
+        {"B": 2, "N": 3, "S": 8, "side": 40},
+    ),
     consts={"VOCAB": _WORDS, "WIDTH": 8, "SIDE": 32},
     cures=("S >= 2", "S <= 77"),
+    narrower="few images have other code than many",
+    lowering="backed",
 )
 
 ENTRIES: tuple[Entry, ...] = (BERT, *LLAMA, WHISPER, T5, CLIP)
