@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import itertools
 import operator
@@ -97,10 +98,18 @@ def loaded(exported: Any) -> Any:
     return torch.export.load(buffer)
 
 
+def without_example(program: Any) -> Any:
+    """Returns a program for which torch generates no function of guards: it compares shapes at each call."""
+    made = copy.copy(program)
+    made._example_inputs = None
+    assert not hasattr(made.module(), "_guards_fn")
+    return made
+
+
 # ------------------------------------------------------------------------------------- what is kept
 
 
-@pytest.mark.parametrize("way", ["exported", "loaded", "decomposed", "strict", "module", "make_fx"])
+@pytest.mark.parametrize("way", ["exported", "loaded", "decomposed", "strict", "module", "make_fx", "no example"])
 def test_what_is_made_under_a_spec_keeps_it(way: str, exported: Any, loaded: Any) -> None:
     made: Callable[[], Any] = {
         "exported": lambda: exported,
@@ -108,6 +117,7 @@ def test_what_is_made_under_a_spec_keeps_it(way: str, exported: Any, loaded: Any
         "decomposed": exported.run_decompositions,
         "strict": lambda: sd.export(sums, (ones(4, 3), ones(8)), spec=EVERYTHING, strict=True),
         "module": exported.module,
+        "no example": lambda: without_example(exported),
         "make_fx": lambda: sd.make_fx(sums, spec_of(EVERYTHING))(ones(4, 3), ones(8)),
     }[way]
     program = made()
@@ -347,6 +357,14 @@ def test_conditions_that_cannot_be_read_leave_it_undecided() -> None:
     assert report.kept
     (found,) = report.promises
     assert found.why == "it also checks `u0/3 > 0.5`, which could not be read"
+
+
+def test_guards_that_are_not_as_torch_makes_them_are_not_taken_for_none(exported: Any) -> None:
+    module = exported.module()
+    module._guards_fn.forward = lambda *_: None
+    report = verified(module, EVERYTHING)
+    assert rows(report)["x.shape[1] == 3"] == "undecided"
+    assert rows(report)["B != 6"] == "kept"  # asserted in the graph
 
 
 def test_what_is_no_artifact_is_refused() -> None:

@@ -28,13 +28,20 @@ from .inputs import Input, number_of
 _FAILED: Final = "Guard failed: "
 
 
+UNKNOWN: Final = "the guards in front of the graph"
+
+
 def guard_texts(module: Any) -> list[str] | None:
-    """Returns the conditions that a module of a program checks first; None if it generates no function for that."""
+    """Returns the conditions that a module of a program checks first; None if it generates no function for that.
+
+    `UNKNOWN` is among them where the function is not as this torch makes it.
+    """
     guards = getattr(module, "_guards_fn", None)
     if guards is None:
         return None
-    texts: dict[str, None] = {}
-    for function in _functions(guards.forward):
+    functions = list(_functions(guards.forward))
+    texts: dict[str, None] = {} if any(each.__name__ == "_" for each in functions) else {UNKNOWN: None}
+    for function in functions:
         for constant in function.__code__.co_consts:
             if isinstance(constant, str) and constant.startswith(_FAILED):
                 texts[constant.removeprefix(_FAILED)] = None
@@ -111,4 +118,4 @@ def compared(
                 yield Compare(COMPARISONS["<="], place, Const(int(bounds.upper)))
 
 
-__all__ = ["compared", "guard_texts", "guarded"]
+__all__ = ["UNKNOWN", "compared", "guard_texts", "guarded"]

@@ -26,7 +26,7 @@ from ..printed import read_printed
 from ..program import Demand, conjuncts, is_trivial, plain
 from ..symbolic import Unreadable, read_size
 from .computed import computed_predicate, constrained, is_size_of, leaves_of
-from .guards import compared, guard_texts, guarded
+from .guards import UNKNOWN, compared, guard_texts, guarded
 from .inputs import Input, Inputs, number_of
 from .model import Data, Enforced, Output
 from .stated import front_of, statements
@@ -221,7 +221,7 @@ class _Reader:
 
     def _speaks_of_sizes(self, text: str) -> bool:
         """Whether a guard may be about sizes at all: others are about values of constants."""
-        return ".size()" in text or any(each.scalar and each.source in text for each in self.inputs)
+        return text == UNKNOWN or ".size()" in text or any(each.scalar and each.source in text for each in self.inputs)
 
     def _may_refuse(self, node: Any, text: str) -> bool:
         """Whether an assertion that cannot be read may depend on the sizes of inputs."""
