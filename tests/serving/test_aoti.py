@@ -48,6 +48,17 @@ def test_a_package_serves_behind_the_check(tmp_path: Path, monkeypatch: pytest.M
         turned = torch.randn(4, 8).t()  # of other strides than the example
         torch.testing.assert_close(loaded(turned), module(turned))
     assert loaded.stats()["artifacts"][0]["calls"] == 5
+    report = sd.verify(path)  # the check in front keeps what the package does not
+    assert {each.what: each.status for each in report.all} == {
+        "input.shape[1] == 4": "kept",
+        "the bucket of B": "kept",
+        "B <= 8": "kept",
+        "return.shape[0] == B": "kept",
+        "return.shape[1] == 3": "kept",
+    }
+    with pytest.raises(sd.ShapeError) as stale:
+        sd.verify(path, SPEC.replace("B <= 8", "B <= 7"))
+    assert {each.code for each in stale.value.diagnostics} == {"stale-artifact", "lost-assumption"}
     for wrong, message in (
         (torch.ones(9, 4), "expected `B <= 8`"),
         (torch.ones(8, 5), "is 5, expected 4"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,6 +16,10 @@ import torch
 from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
 
 import shapedsl as sd
+from shapedsl.api.verifying import expand
+from shapedsl.api.verifying_artifacts import Asked, artifacts_of
+from shapedsl.ir.walk import holds
+from shapedsl.targets.enforced.torch_compiled import torch_compiled
 
 ones = torch.ones
 dynamo: Any = torch._dynamo
@@ -216,6 +221,32 @@ def test_guards_and_assertions_of_a_function_of_torchs() -> None:
     compiled(ones(lost), ones(lost - 1))
     with pytest.raises((AssertionError, RuntimeError)):
         compiled(ones(9), ones(3))
+
+
+def test_torch_takes_exactly_what_is_said_to_be_checked() -> None:
+    def both(x: Any, y: Any) -> Any:
+        return x.view(-1, 2) * 2, x[1:] + y
+
+    b, c = ShapeVar("B", max=6), ShapeVar("C")
+    compiled = compiled_by_torch(both, {"x": TensorSpec([b]), "y": TensorSpec([c])}, b != 4)
+    compiled(ones(6), ones(5))
+    names = ("x.shape[0]", "y.shape[0]")
+    (graph,) = torch_compiled(compiled).held[0][0].graphs()
+    assert graph.module is not None
+    (enforced,) = artifacts_of(compiled, Asked(spec_of("def both(x: Tensor[B], y: Tensor[C]): ..."), expand)).artifacts  # type: ignore[union-attr]  # it is one
+    taken = {
+        sizes
+        for sizes in itertools.product(range(1, 9), range(6))
+        if all(holds(each.predicate, dict(zip(names, sizes, strict=True))) for each in enforced.checked)
+    }
+    assert taken == {(2, 1), (6, 5)}
+    for sizes in ((2, 1), (6, 5), (4, 3), (3, 2), (6, 4), (8, 7)):
+        try:
+            compiled(*map(ones, sizes))
+        except (AssertionError, RuntimeError):
+            assert sizes not in taken
+        else:
+            assert sizes in taken
 
 
 def test_numbers_of_a_function_of_torchs_are_refused_and_static_sizes_are_not() -> None:
