@@ -66,6 +66,8 @@ def _promised(dispatcher: Dispatcher, spec: Spec, calls: Sequence[Call], seed: i
     from .verifying_artifacts import Asked, artifacts_of
 
     front = _Front(dispatcher, spec)
+    if not dispatcher.serves():
+        return Verification(dispatcher.name, _KIND, remarks=("no artifact serves: all calls run without one",))
     try:
         made = artifacts_of(front, Asked(spec, expand, tuple(calls), seed))
     except ShapeError as error:  # none could be made

@@ -244,6 +244,32 @@ def test_static_sizes_defaults_and_structures_are_those_of_the_call() -> None:
     assert "verify(examples=" in str(error.value)
 
 
+def test_the_receiver_is_the_one_that_was_given() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.randn(3, 5))
+
+        def forward(self, x: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor:
+            return torch.mul(x @ self.w, scale)
+
+    text = """
+class Net:
+    def forward(self: object(w: Tensor[D, E]), x: float32[B, D]):
+        where B >= 2, D >= 1, E >= 1
+"""
+    net = Net()
+    spec = sd.loads(text)["Net.forward"]
+    served = sd.dispatch(net, spec, backend="eager", verify=3)
+    x = torch.randn(4, 3)
+    assert torch.equal(served(x, scale=2.0), net(x, scale=2.0))
+    report = served.verify(samples=2)
+    assert report.kept
+    assert report.samples is not None
+    assert {(row.sizes["D"], row.sizes["E"]) for row in report.samples.rows} == {(3, 5)}
+    assert sd.dispatch(net, spec, backend="eager").warm().made == 1
+
+
 def test_threads_that_call_a_function_that_calls_itself_end() -> None:
     def first(x: torch.Tensor) -> torch.Tensor:
         if x.shape[0] == 1:

@@ -37,7 +37,7 @@ from . import told
 from .artifacts import ArtifactSpec
 from .backend import Backend
 from .cases import case_spec, label
-from .running import Artifact
+from .running import Artifact, State
 from .structure import MOST_INTS, Key, Structure, Taken
 from .verifying import Verify, WrongArtifact
 
@@ -148,6 +148,10 @@ class Dispatcher:
         found = self._asking.arguments(values)
         return {name: value for name, value in found.items() if name in listed}
 
+    def receivers(self) -> dict[str, Any]:
+        """Returns what every call is given first, by parameter: the object whose attributes the spec names."""
+        return dict(zip((param.name for param in self.parameters), self.bound, strict=False))
+
     def device(self) -> Any:
         """Returns where tensors have to be; None for anywhere."""
         return device_of(self.target, self.bound)
@@ -170,6 +174,11 @@ class Dispatcher:
     def comparing_or_not(self) -> AbstractContextManager[Any]:
         """Returns the lock to take while an artifact is made: one, where artifacts are compared."""
         return nullcontext() if self.verify is None else self.comparing
+
+    def serves(self) -> bool:
+        """Returns whether any artifact runs."""
+        structures = list(self.structures.values())
+        return any(each.state is State.MADE for structure in structures for each in list(structure.artifacts.values()))
 
     def free_buffers(self) -> int:
         """Frees the memory that padding keeps for later calls; returns how many bytes that was."""

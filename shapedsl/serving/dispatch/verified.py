@@ -127,7 +127,7 @@ def _values(artifact: Artifact, seed: int) -> tuple[Any, ...] | None:
     """Returns all arguments of a call that an artifact takes; None where the spec does not describe it whole."""
     structure: Structure = artifact.structure
     at = replace(structure.expanded, signature=signature_of(artifact))
-    bound = dict(zip((param.name for param in structure.parameters), structure.dispatcher.bound, strict=False))
+    bound = structure.dispatcher.receivers()
     given = Given(dict(artifact.key), values=bound, is_tensor=structure.dispatcher.tensors.is_tensor)
     try:
         drawn = draw_at(at, 1, seed, given=given)

@@ -137,14 +137,14 @@ class _Comparison:
 
     # ------------------------------------------------------------------------------- who runs
 
-    def _original(self, **given: Any) -> Any:
+    def _original(self, /, **given: Any) -> Any:
         return self.structure.eager(*self._all(given))
 
-    def _approximately(self, **given: Any) -> Any:
+    def _approximately(self, /, **given: Any) -> Any:
         """Returns what the original makes of padded arguments, where padding is known to change results."""
         return self._padded(self.dispatcher.target, given)
 
-    def _run(self, **given: Any) -> Any:
+    def _run(self, /, **given: Any) -> Any:
         try:
             return self._padded(self.made, given) if self.pads else self.plain(*self._all(given))
         except PaddingError:
@@ -181,14 +181,16 @@ class _Comparison:
 
     def _drawn(self) -> list[Sample]:
         at = replace(self.structure.expanded, signature=signature_of(self.artifact))
-        given = Given(dict(self.artifact.key), like=self.listed, is_tensor=self.dispatcher.tensors.is_tensor)
+        held = self.dispatcher.receivers()
+        like = {name: value for name, value in self.listed.items() if name not in held}
+        given = Given(dict(self.artifact.key), held, like, self.dispatcher.tensors.is_tensor)
         own = self._sizes(self.values)
         accept = _Reaching(self.listed, own, self._chosen if self.pads else None)
         found: list[Sample] = []
         for number, each in enumerate(draw_at(at, self.how.samples, self.how.seed, given=given, affordable=accept)):
             if not accept(at, each.sizes) or own.items() <= each.sizes.items():
                 continue  # the first is not held to it; or they are the call's own
-            arguments = arguments_at(each, self.how.seed + number, self.listed)
+            arguments = arguments_at(each, self.how.seed + number, like, None, held)
             point = self.chooser.point(self.position, each.sizes) if self.pads else None
             if point is not None:
                 reveal_masks(self.chooser, self.position, point, arguments)

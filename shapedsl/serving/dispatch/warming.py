@@ -212,7 +212,10 @@ def inputs_for(
     """
     signature = _narrowed(dispatcher.signature, wanted)
     tensors = dispatcher.tensors
-    given = Given(like={} if call is None else dispatcher.named(*call), is_tensor=tensors.is_tensor)
+    held = dispatcher.receivers()
+    named = {} if call is None else dispatcher.named(*call)
+    like = {name: value for name, value in named.items() if name not in held}
+    given = Given(values=held, like=like, is_tensor=tensors.is_tensor)
     report = Report()
     drawn = draw(signature, MOST_TRIED, seed, given=given, report=report)
     missing = [each for each in report.errors if each.code == "missing-input"]
@@ -224,12 +227,14 @@ def inputs_for(
     for each in drawn:
         try:
             device = None if given.like else dispatcher.device()
-            inputs = make(each.expanded, each.sizes, seed, like=given.like, device=device, params=signature.params)
+            args, kwargs = make(
+                each.expanded, each.sizes, seed, given=held, like=like, device=device, params=signature.params
+            )
         except ShapeError as error:
             if error.code == "missing-input":
                 raise ShapeError([replace(d, helps=(*d.helps, help_)) for d in error.diagnostics]) from None
             return made, str(error.diagnostics[0].message)
-        made.append(inputs)
+        made.append((args[len(held) :], kwargs))
     return made, ""
 
 
