@@ -17,7 +17,7 @@ import shapedsl as sd
 
 from .measure import Row
 
-ROUNDS = 3
+ROUNDS = 2
 
 MLP = """
 def forward(input: float32[B, 64]) -> float32[B, 16]:
