@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ...diagnostics import Report
 from ...ir import COMPARISONS, Apply, Compare, Const, Constraint, Predicate, Signature, Var
@@ -195,7 +195,8 @@ def assuming(expanded: Expanded, added: Sequence[Predicate]) -> Expanded:
 
 def _demands_of(made: Any, expanded: Expanded) -> Iterator[Demand]:
     """Yields what a compiled callable refuses, in the variables of its spec."""
-    front = vars(made).get("_forward", vars(made).get("forward")) if hasattr(made, "_orig_mod") else made
+    own = cast("dict[str, Any]", getattr(made, "__dict__", {}))
+    front = own.get("_forward", own.get("forward", made))  # of a module, what it calls
     artifacts = getattr(front, "artifacts", None)
     places = {
         leaf.place(axis): dim
