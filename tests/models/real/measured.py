@@ -49,7 +49,7 @@ def measure(entry: Entry) -> Row:
     graphs, worst, verified = 0, 0.0, 0
     with torch._dynamo.config.patch(dict(entry.dynamo)):
         if entry.compiles:
-            also = functools.partial(try_verified_artifacts, entry, samples=_SAMPLES)
+            also = functools.partial(try_verified_artifacts, entry, model, samples=_SAMPLES)
             graphs, worst = try_compiled(entry, model, entry.backend, also)
             verified += graphs
         for case in entry.cases:
