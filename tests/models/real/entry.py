@@ -134,6 +134,11 @@ class Entry:
         assert len(found) == 1, f"{self.spec}: {', '.join(file)}"
         return file[found[0]]
 
+    def lowered(self, case: str | None) -> sd.Spec:
+        """Returns the spec of a program: where it is of no alternative, the ``where`` part alone."""
+        written = self.written()
+        return sd.Spec(replace(written.signature, alternatives=())) if case is None else written
+
     def bare(self) -> sd.Spec:
         """Returns the spec without what was added so that it can be traced: no alternatives, no `cures`."""
         signature = self.written().signature

@@ -34,7 +34,7 @@ class Graphs:
 def exported(entry: Entry, model: Any, case: str | None) -> Any:
     """Returns the program of one alternative, made at the first of its sizes."""
     args, kwargs = entry.inputs(**entry.programs[case][0])
-    return sd.export(model, args, kwargs, spec=entry.written(), case=case, **_lowering(entry))
+    return sd.export(model, args, kwargs, spec=entry.lowered(case), case=case, **_lowering(entry))
 
 
 def try_program(entry: Entry, model: Any, case: str | None, program: Any) -> float:
