@@ -7,7 +7,6 @@ with the one that it is to keep.
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
 import zipfile
@@ -15,15 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
-from ..ir import AnyType, MappingType, ObjectType, ScalarType, SequenceType, Signature, TensorType, Type, VariableKind
+from ..ir import AnyType, Signature, VariableKind
 from .comparing import compare
-from .examples import examples_of
 from .sources import as_spec
 from .spec import Spec
+from .verifying_calls import Example, made_for
 
 if TYPE_CHECKING:
     from ..ir.expanded import Expanded
@@ -191,9 +189,10 @@ def _is_ours(front: Any) -> bool:
 def _of_compiled(program: Any, front: Any, asked: Asked) -> Found:
     """Returns the artifacts of what `compile` returned."""
     from ..targets.enforced.compiled import enforced_by_compiled
+    from ..targets.enforced.seen import stand_ins
 
     own: Signature = front.signature
-    example = _Example(Spec(own), asked)
+    example = Example(Spec(own), asked.examples, asked.seed)
     if not any(each.held() for each in front.artifacts.made):
         example.run(program)
     found: list[Enforced] = []
@@ -227,14 +226,15 @@ def _entered(held: Held, call: Call) -> Call:
 def _of_torch(program: Any, asked: Asked) -> Found:
     """Returns the graphs of what `torch.compile` returned."""
     from ..targets.enforced.compiled import enforced_by_compiled
+    from ..targets.enforced.seen import arguments_seen
     from ..targets.enforced.torch_compiled import torch_compiled
 
     made = torch_compiled(program)
-    example = _Example(asked.spec, asked)
+    example = Example(asked.spec, asked.examples, asked.seed)
     if not any(held.graphs() for held, _ in made.held):
         example.run(program)
     calls = example.required()
-    arguments = _arguments(made.original, calls[0])
+    arguments = arguments_seen(made.original, calls[0])
     expanded = asked.expand(replace(asked.spec.signature, alternatives=()), arguments)
     declared: Expanded | None = None
     if made.shapes is not None:
@@ -248,66 +248,6 @@ def _of_torch(program: Any, asked: Asked) -> Found:
     if not found:
         raise _nothing(program)
     return Found(_numbered(found), program, (), example.remarks)
-
-
-class _Example:
-    """Calls that satisfy a spec: those that were given, else some that are made.
-
-    Attributes:
-        remarks: That one was run.
-    """
-
-    def __init__(self, spec: Spec, asked: Asked) -> None:
-        self._spec = spec
-        self._asked = asked
-        self._calls: list[Call] = list(asked.examples)
-        self.remarks: tuple[str, ...] = ()
-
-    def calls(self) -> Sequence[Call]:
-        """Returns the calls; none where only a user knows one."""
-        try:
-            return self.required()
-        except ShapeError:
-            return ()
-
-    def required(self) -> Sequence[Call]:
-        """Returns the calls, first those whose sizes torch takes for no others.
-
-        Raises:
-            ShapeError: ``missing-input``: only a user knows one.
-        """
-        if not self._calls:
-            self._calls = made_for(self._spec, {}, self._asked.seed)
-        return self._calls
-
-    def run(self, program: Any) -> None:
-        """Calls ``program``, so that torch compiles it."""
-        args, kwargs = self.required()[0]
-        program(*args, **kwargs)
-        by = "an example" if self._asked.examples else "inputs made by the spec"
-        self.remarks = (f"it had not been called: it was, once, with {by}",)
-
-
-def made_for(spec: Spec, sizes: Mapping[str, Any], seed: int) -> list[Call]:
-    """Returns calls that satisfy a spec; torch takes 0 and 1 for numbers and equal sizes for one, so such come last.
-
-    Raises:
-        ShapeError: ``missing-input``: only a user knows one.
-    """
-    calls: list[Call] = list(examples_of(spec, _TRIED, seed, sizes))
-    return sorted(calls, key=lambda call: _speciality(spec.bind(*call[0], **call[1])))
-
-
-def _speciality(sizes: Mapping[str, int | tuple[int, ...]]) -> tuple[int, int]:
-    """Returns how many sizes are such that torch specializes them, and how many are equal to others."""
-    numbers: list[int] = []
-    for size in sizes.values():
-        numbers += [size] if isinstance(size, int) else list(size)
-    return sum(size < _LEAST for size in numbers), len(numbers) - len(set(numbers))
-
-
-_TRIED: Final = 12
-_LEAST: Final = 2
 
 
 def _numbered(found: Sequence[Enforced]) -> tuple[Enforced, ...]:
@@ -336,10 +276,11 @@ def _nothing(program: Any) -> ShapeError:
 def _of_dispatch(program: Any, front: Any, asked: Asked) -> Found:
     """Returns the artifacts of what `dispatch` returned, as far as they were made; if none was, one is."""
     from ..serving.verifying.served import enforced_by_dispatch, enforced_in_front
+    from ..targets.enforced.seen import stand_ins
 
     dispatcher, own = front.dispatcher, cast("Spec", front.spec)
     claims = asked.spec.signature.returns
-    example = _Example(own, asked)
+    example = Example(own, asked.examples, asked.seed)
 
     def draw(signature: Signature, values: Mapping[str, Any]) -> list[Call]:
         """Returns calls of one artifact, whose sizes are padded where it pads."""
@@ -368,6 +309,7 @@ def _of_dispatch(program: Any, front: Any, asked: Asked) -> Found:
 def _of_cases(cases: ExportedCases, path: Path | None, asked: Asked) -> Found:
     """Returns the programs or packages of what `export_cases` or `load_artifacts` returned."""
     from ..serving.verifying.served import enforced_by_cases, enforced_in_front
+    from ..targets.enforced.seen import stand_ins
 
     own = cast("Spec", cases.spec)
     stale = _stale(own, asked.spec)
@@ -414,63 +356,4 @@ def _stale(own: Spec, spec: Spec) -> tuple[Diagnostic, ...]:
 _MOST_CHANGES: Final = 6
 
 
-# ----------------------------------------------------------------------------------------- calling
-
-
-def stand_ins(at: Expanded) -> dict[str, Any]:
-    """Returns arguments of the structure of ``at``, by parameter: tensors stand for their ranks."""
-    return {param.name: _stand_in(param.type) for param in at.signature.params if param.name in at.present}
-
-
-def _stand_in(type_: Type) -> Any:
-    from ..targets.enforced.inputs import Placeholder
-
-    match type_:
-        case TensorType(dims=dims):
-            return Placeholder((0,) * len(dims or ()))
-        case ScalarType():
-            return 0
-        case SequenceType(kind=kind, items=items):
-            values = [_stand_in(item) for item in items]
-            return tuple(values) if kind == "tuple" else values
-        case MappingType(entries=entries):
-            return {key: _stand_in(item) for key, item in entries}
-        case ObjectType(fields=fields):
-            return SimpleNamespace(**{name: _stand_in(item) for name, item in fields})
-        case _:
-            return None
-
-
-def _arguments(original: Callable[..., Any], call: Call) -> dict[str, Any]:
-    """Returns a call by parameter, in which tensors stand for their ranks."""
-    from torch.utils import _pytree as pytree
-
-    signature = inspect.signature(original)
-    found: dict[str, Any] = {}
-    for name, value in signature.bind(*call[0], **call[1]).arguments.items():
-        if signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
-            value = list(cast("tuple[object, ...]", value))
-        found[name] = pytree.tree_map(_seen, value)
-    return found
-
-
-def _seen(value: Any) -> Any:
-    """Returns what stands for a leaf of the arguments: a tensor's rank, a number itself, an object by its attributes."""
-    from ..targets.enforced.inputs import Placeholder
-
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return Placeholder(tuple(value.shape))
-    return value if value is None or isinstance(value, (bool, int, float, str)) else _Object(value)
-
-
-class _Object:
-    """An object that torch does not take apart, seen through its attributes."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __getattr__(self, name: str) -> Any:
-        return _seen(getattr(self._value, name))
-
-
-__all__ = ["Asked", "Found", "artifacts_of", "has_claims", "opened", "spec_inside", "stand_ins"]
+__all__ = ["Asked", "Found", "artifacts_of", "has_claims", "opened", "spec_inside"]

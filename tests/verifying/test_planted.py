@@ -87,7 +87,7 @@ def test_a_dropped_assumption(told: Callable[[Any], list[Any]], meant: str, lost
         artifact(ones(6) if lost == "A == 7" else ones(12))
         run = artifact
     else:
-        artifact = torch.export.export(Module(double), (ones(12),), dynamic_shapes=shapes)  # type: ignore[arg-type]  # torch's stub knows no spec
+        artifact = torch.export.export(Module(double), (ones(12),), dynamic_shapes=shapes)
         run = artifact.module()
     report = sd.verify(artifact, f"def f(x: Tensor[A]): where {meant}", raises=False)
     assert status(report, lost) == "lost"
@@ -100,7 +100,7 @@ def test_a_dropped_assumption(told: Callable[[Any], list[Any]], meant: str, lost
 def test_a_derived_size_that_is_not_checked() -> None:
     b = ShapeVar("B", max=8)
     shapes = ShapesSpec({"x": TensorSpec([b]), "y": TensorSpec([b - 10])})
-    artifact = torch.export.export(Pair(both), (ones(6), ones(3)), dynamic_shapes=shapes)  # type: ignore[arg-type]  # see above
+    artifact = torch.export.export(Pair(both), (ones(6), ones(3)), dynamic_shapes=shapes)
     report = sd.verify(artifact, "def f(x: Tensor[B], y: Tensor[B - 10]): where B <= 18", raises=False)
     assert status(report, "y.shape[0] == B - 10") == "lost"
 
