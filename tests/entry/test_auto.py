@@ -68,7 +68,7 @@ def test_what_cannot_be_traced_unbacked_is_backed() -> None:
     def scaled(x: torch.Tensor) -> torch.Tensor:
         return x * 2 if x.shape[0] > 10 else x * 3
 
-    fast = sd.compile(scaled, "def scaled(x: Tensor[B]): ...", lowering="auto", backend="eager")
+    fast: Any = sd.compile(scaled, "def scaled(x: Tensor[B]): ...", lowering="auto", backend="eager")
     (said,) = told(lambda: fast(torch.ones(3)))
     assert "unbacked: the program asks whether `B > 10`" in said
     for size in (0, 1, 10, 11):
@@ -79,7 +79,9 @@ def test_where_neither_serves_the_error_has_both() -> None:
     def pinned(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return x @ w * (2 if x.shape[0] > 10 else 3)
 
-    fast = sd.compile(pinned, "def pinned(x: Tensor[B, S], w: Tensor[4, 3]): ...", lowering="auto", backend="eager")
+    fast: Any = sd.compile(
+        pinned, "def pinned(x: Tensor[B, S], w: Tensor[4, 3]): ...", lowering="auto", backend="eager"
+    )
     for _ in range(2):  # and again, without compiling
         with pytest.raises(sd.ShapeError) as error:
             fast(torch.rand(2, 4), torch.rand(4, 3))
@@ -88,7 +90,7 @@ def test_where_neither_serves_the_error_has_both() -> None:
         assert codes[-1] == "specialized-dim"
         assert "it was lowered unbacked" in str(error.value)
         assert "it was lowered backed" in str(error.value)
-    always = sd.compile(lambda x: x * 2, "def f(x: Tensor[B]): ...", lowering="auto", backend=Wrong(every=True))
+    always: Any = sd.compile(lambda x: x * 2, "def f(x: Tensor[B]): ...", lowering="auto", backend=Wrong(every=True))
     with pytest.raises(sd.ShapeError, match="lowered backed, does not do what the original does") as error:
         always(torch.ones(3))
     assert [each.code for each in error.value.diagnostics] == ["wrong-artifact", "wrong-artifact"]
@@ -112,7 +114,7 @@ def test_a_call_is_made_once_by_what_serves_it() -> None:
         seen += 1
         return x * seen
 
-    fast = sd.compile(fill, "def fill(x: Tensor[B], seen: Tensor[()]): ...", lowering="auto", backend="eager")
+    fast: Any = sd.compile(fill, "def fill(x: Tensor[B], seen: Tensor[()]): ...", lowering="auto", backend="eager")
     seen = torch.zeros(())
     assert torch.equal(fast(torch.ones(3), seen), torch.ones(3))  # what was compared ran on clones
     assert float(seen) == 1
@@ -131,7 +133,7 @@ def test_what_draws_random_numbers_is_run_and_not_compared() -> None:
 def test_a_module_is_compared_with_its_hooks_and_can_be_copied() -> None:
     net = torch.nn.BatchNorm1d(4)
     before = copy.deepcopy(net.state_dict())
-    fast = sd.compile(net, "def forward(input: Tensor[B, 4]): where B >= 2", lowering="auto", backend="eager")
+    fast: Any = sd.compile(net, "def forward(input: Tensor[B, 4]): where B >= 2", lowering="auto", backend="eager")
     x = torch.rand(5, 4)
     other = copy.deepcopy(fast)
     result = fast(x)
@@ -148,10 +150,10 @@ def test_each_alternative_of_a_dispatched_function_is_chosen_for_itself() -> Non
         return x * 2 if x.shape[0] > 10 else x * 3
 
     text = "def scaled(x: Tensor[B]):\n    case small: B <= 10\n    otherwise"
-    served = sd.dispatch(scaled, text, lowering="auto", backend="eager")
+    served: Any = sd.dispatch(scaled, text, lowering="auto", backend="eager")
     assert not told(lambda: (served(torch.ones(3)), served(torch.ones(30))))
     assert str(served.lowering) == "auto: 2 artifacts unbacked"
-    whole = sd.dispatch(scaled, "def scaled(x: Tensor[B]): ...", lowering="auto", backend="eager")
+    whole: Any = sd.dispatch(scaled, "def scaled(x: Tensor[B]): ...", lowering="auto", backend="eager")
     assert [said.partition(":")[0] for said in told(lambda: whole(torch.ones(3)))] == ["warning[backed-lowering]"]
     assert torch.equal(whole(torch.ones(30)), torch.full((30,), 2.0))
 
@@ -185,7 +187,7 @@ def test_an_export_that_no_lowering_serves_has_the_error_of_each() -> None:
 
 def test_a_convolution_under_inductor() -> None:
     net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(2, 2, 1)).eval()
-    served = sd.dispatch(net, "def forward(input: Tensor[B, 1, 8, W]): where 2 <= B <= 9, W >= 3", lowering="auto")
+    served: Any = sd.dispatch(net, "def forward(input: Tensor[B, 1, 8, W]): where 2 <= B <= 9, W >= 3", lowering="auto")
     with torch.no_grad():
         (said,) = told(lambda: served(torch.rand(3, 1, 8, 8)))
         assert said.startswith("warning[backed-lowering]")

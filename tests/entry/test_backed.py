@@ -32,7 +32,7 @@ def accepted(program: Any, *args: Any, **kwargs: Any) -> bool:
 
 def test_one_graph_serves_all_sizes_but_0_and_1() -> None:
     backend = Counting()
-    fast = sd.compile(
+    fast: Any = sd.compile(
         lambda x, y: x.sum(1) + y.sum(),
         "def f(x: Tensor[B, S], y: Tensor[2*B]): where S % 4 == 0, S >= 4",
         lowering="backed",
@@ -52,7 +52,7 @@ def test_one_graph_serves_all_sizes_but_0_and_1() -> None:
 
 def test_what_the_spec_forbids_is_refused_before_torch_sees_it() -> None:
     backend = Counting()
-    fast = sd.compile(
+    fast: Any = sd.compile(
         lambda x, y: x.sum() + y.sum(),
         "def f(x: Tensor[B], y: Tensor[B+1]): where B == 1 or B > 4",
         lowering="backed",
@@ -76,7 +76,7 @@ def test_assumptions_are_told_and_tie_sizes() -> None:
         told.append([str(each.shape[0]) for each in tensors if isinstance(each, torch.Tensor)])
         return graph.forward
 
-    fast = sd.compile(
+    fast: Any = sd.compile(
         lambda x, y, z: x.sum() + y.sum() + z.sum(),
         "def f(x: Tensor[B], y: Tensor[B], z: Tensor[min(B, 9)]): where B <= 64",
         lowering="backed",
@@ -109,7 +109,7 @@ def test_a_module_and_a_dispatched_function_tell_it_too() -> None:
     module: Any = sd.compile(torch.nn.ReLU(), "def forward(input: Tensor[B]): ...", lowering="backed", backend="eager")
     module(torch.ones(3))
     assert str(module.lowering).startswith("backed: 1 artifact backed\n")
-    served = sd.dispatch(
+    served: Any = sd.dispatch(
         lambda x: x * 2, "def f(x: Tensor[B]):\n    case B == 1\n    otherwise", lowering="backed", backend="eager"
     )
     served(torch.ones(1))
@@ -118,7 +118,7 @@ def test_a_module_and_a_dispatched_function_tell_it_too() -> None:
 
 
 def test_a_size_that_torch_pins_is_an_error() -> None:
-    fast = sd.compile(
+    fast: Any = sd.compile(
         lambda x, w: x @ w, "def f(x: Tensor[B, S], w: Tensor[4, 3]): ...", lowering="backed", backend="eager"
     )
     with pytest.raises(sd.ShapeError, match="specialized-dim"):
@@ -208,7 +208,7 @@ def test_sizes_of_0_are_compared() -> None:
     assert error.value.code == "wrong-artifact"
     assert "B = 0" in str(error.value)
     positive = "def f(x: Tensor[B]): where B >= 1"
-    module = sd.export(branches, (torch.ones(4),), spec=positive, lowering="backed").module()
+    module: Any = sd.export(branches, (torch.ones(4),), spec=positive, lowering="backed").module()
     assert float(module(torch.ones(1))) == 3
     assert not accepted(module, torch.ones(0))
     with pytest.raises(sd.ShapeError, match="`B` may be 0, where nothing could be compared"):
@@ -237,7 +237,7 @@ def test_a_case_that_is_backed_is_exported_by_name() -> None:
     text = "def f(x: Tensor[B]):\n    case big: B >= 8 backed\n    otherwise"
     with pytest.raises(sd.ShapeError, match="runs backed"):
         sd.export(lambda x: x * 2, (torch.ones(9),), spec=text, case="big")
-    module = sd.export(lambda x: x * 2, (torch.ones(9),), spec=text, case="big", lowering="backed").module()
+    module: Any = sd.export(lambda x: x * 2, (torch.ones(9),), spec=text, case="big", lowering="backed").module()
     assert accepted(module, torch.ones(8))
     assert not accepted(module, torch.ones(7))
 
