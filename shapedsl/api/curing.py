@@ -74,7 +74,7 @@ def cure(
         ...     return x * 2 if x.shape[0] > 1 else x
         >>> print(sd.cure(double, "def double(x: float32[B]): where B >= 1", entries=("export",)).spec)
         def double(x: float32[B]):
-            where B >= 1, B >= 2
+            where B >= 2
     """
     call = _call(args, kwargs)
     return cure_spec(
