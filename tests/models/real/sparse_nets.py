@@ -51,6 +51,8 @@ class Jagged(nn.Module):
 class Recommender(nn.Module):
     """Numbers and bags of ids, and how they go together."""
 
+    pairs: Tensor
+
     def __init__(self, dense: int = 4, rows: tuple[int, int] = (20, 30), size: int = 8) -> None:
         super().__init__()
         self.bags = nn.ModuleList([nn.EmbeddingBag(n, size, mode="sum", include_last_offset=True) for n in rows])

@@ -72,6 +72,8 @@ class Detector(nn.Module):
 class Denoiser(nn.Module):
     """A transformer over latents in patches of 2 x 2; text is beside them, and each has a time step."""
 
+    waves: Tensor
+
     def __init__(self, channels: int = 4, size: int = 16, text: int = 12) -> None:
         super().__init__()
         self.patch = nn.Linear(4 * channels, size)
@@ -94,4 +96,5 @@ class Denoiser(nn.Module):
         words = self.text(text)
         x = x + self.cross(x, words, words, need_weights=False)[0]
         x = self.out(x).view(batch, height // 2, width // 2, channels, 2, 2).permute(0, 3, 1, 4, 2, 5)
-        return x.reshape(batch, channels, height, width)
+        out: Tensor = x.reshape(batch, channels, height, width)
+        return out
