@@ -1,5 +1,9 @@
 """Nets over time: a vocoder, and a tagger with an LSTM."""
 
+# Modules in a list are called, and torch does not say what they return.
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import torch

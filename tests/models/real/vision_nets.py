@@ -1,5 +1,9 @@
 """Nets of convolutions, written as people write them: a U-Net, a detector, a step of latent diffusion."""
 
+# Modules in a list are called, and torch does not say what they return.
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import torch
@@ -87,7 +91,7 @@ class Denoiser(nn.Module):
 
     def forward(self, latents: Tensor, steps: Tensor, text: Tensor) -> Tensor:
         batch, channels, height, width = latents.shape
-        x = latents.unflatten(3, (width // 2, 2)).unflatten(2, (height // 2, 2))
+        x = latents.view(batch, channels, height // 2, 2, width // 2, 2)
         x = self.patch(x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2))
         angles = steps[:, None] * self.waves
         shift, scale = self.time(torch.cat([angles.sin(), angles.cos()], -1))[:, None].chunk(2, -1)
