@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 
@@ -14,18 +15,18 @@ from shapedsl.ir.write import write_predicate
 N, G = (4, 8, 16), (2, 6)
 
 
-@pytest.mark.parametrize(
-    ("clause", "fits"),
-    [
-        ("N_pad > N, G_pad > G", lambda n, g, n_pad, g_pad: n_pad > n and g_pad > g),
-        ("N_pad > N, N_pad * G_pad <= 32", lambda n, g, n_pad, g_pad: n_pad > n and n_pad * g_pad <= 32),
-        ("N_pad <= 2 * N", lambda n, g, n_pad, g_pad: n_pad <= 2 * n),
-        ("N_pad >= N + G_pad", lambda n, g, n_pad, g_pad: n_pad >= n + g_pad),
-        ("N_pad % 8 == 0 or G == 1", lambda n, g, n_pad, g_pad: n_pad % 8 == 0 or g == 1),
-        ("N_pad != 8, N_pad - N >= G", lambda n, g, n_pad, g_pad: n_pad != 8 and n_pad - n >= g),
-    ],
+CLAUSES: tuple[tuple[str, Callable[[int, int, int, int], bool]], ...] = (
+    ("N_pad > N, G_pad > G", lambda n, g, n_pad, g_pad: n_pad > n and g_pad > g),
+    ("N_pad > N, N_pad * G_pad <= 32", lambda n, g, n_pad, g_pad: n_pad > n and n_pad * g_pad <= 32),
+    ("N_pad <= 2 * N", lambda n, g, n_pad, g_pad: n_pad <= 2 * n),
+    ("N_pad >= N + G_pad", lambda n, g, n_pad, g_pad: n_pad >= n + g_pad),
+    ("N_pad % 8 == 0 or G == 1", lambda n, g, n_pad, g_pad: n_pad % 8 == 0 or g == 1),
+    ("N_pad != 8, N_pad - N >= G", lambda n, g, n_pad, g_pad: n_pad != 8 and n_pad - n >= g),
 )
-def test_some_choice_of_members_fits(clause, fits) -> None:  # type: ignore[no-untyped-def]  # the table has the types
+
+
+@pytest.mark.parametrize(("clause", "fits"), CLAUSES)
+def test_some_choice_of_members_fits(clause: str, fits: Callable[[int, int, int, int], bool]) -> None:
     text = f"""
 def f(x: Tensor[N], y: Tensor[G]) -> (Tensor[N], Tensor[G]):
     case padded:
