@@ -6,8 +6,6 @@ that branches on a size of 1 took a side without a word, and runs 0 and 1 all th
 
 from __future__ import annotations
 
-import contextlib
-import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,9 +18,8 @@ from .spec import Spec
 
 def failure(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], signature: Signature) -> str | None:
     """Returns why ``fn`` cannot be exported under a spec, as a headline; None if it can."""
-    quiet = io.StringIO()  # where torch prints the graph of a trace that failed
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stderr(quiet):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             export(fn, tuple(args), dict(kwargs), spec=Spec(signature))
     except ShapeError as error:

@@ -41,6 +41,7 @@ from .forward import Call as Passed
 from .lowering import untold
 from .parameters import call_signature
 from .programs import Call
+from .quiet import without_partial_graphs
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -75,7 +76,7 @@ def backed_export(target: Callable[..., Any], call: Call, lowered: Lowered, *, s
     shapes = {name: dims.tree(value) for name, value in marked.items()}
     module = as_module(target, lowered, Passed(len(args), kwargs, backed=True))
     try:
-        with _all_sizes():
+        with _all_sizes(), without_partial_graphs():
             program = torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
     except Exception as error:
         translated = (

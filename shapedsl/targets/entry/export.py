@@ -26,6 +26,7 @@ from .arguments import refuse_fake, refuse_unregistered, returned_failure, unreg
 from .example import distinct
 from .forward import Call, forward, refuse_names
 from .parameters import call_signature, parameters_of
+from .quiet import without_partial_graphs
 
 if TYPE_CHECKING:
     import torch
@@ -65,7 +66,7 @@ def export(
     module = as_module(target, lowered, Call(len(args), kwargs))
     args, kwargs = distinct((tuple(args), dict(kwargs)), target)
     try:
-        with _lines_kept(target):
+        with _lines_kept(target), without_partial_graphs():
             program = torch.export.export(module, args, kwargs, dynamic_shapes=write(lowered), strict=strict)
     except Exception as error:
         translated = (
