@@ -104,7 +104,10 @@ def test_cases_serve_what_is_left_out(folder: Path) -> None:
     result = run("cure", "cured_net:net", "net.shapes:Net.forward", "--cases", "--write", *ONE)
     assert result.exit_code == 0
     text = (folder / "net.shapes").read_text()
-    assert "    where S >= 1  # cured_net.py:7 needs it\n    case S == 1\n    otherwise:\n        where S >= 2  # cured_net.py:7" in text
+    assert (
+        "    where S >= 1  # cured_net.py:7 needs it\n    case S == 1\n    otherwise:\n        where S >= 2  # cured_net.py:7"
+        in text
+    )
     assert run("check", "--strict", "net.shapes").exit_code == 0
 
 

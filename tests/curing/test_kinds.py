@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="curing traces")
+pytest.importorskip("torch", reason="curing traces")
 pytest.importorskip("torch.fx.experimental.dynamic_spec", reason="curing needs a torch with specs")
+
+import torch
 
 import shapedsl as sd
 
