@@ -54,6 +54,11 @@ def test_pages_of_codes_show_their_code() -> None:
         assert f"[{code}]" in page or f"`{code}`" in page or code in page.partition("\n")[2], code
 
 
+def test_the_table_of_codes_is_whole() -> None:
+    text = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| \[`([\w-]+)`\]\(codes/", text, re.MULTILINE) == list(CODES)
+
+
 def test_version_is_the_same_everywhere() -> None:
     written = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert written
