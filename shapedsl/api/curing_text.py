@@ -20,18 +20,20 @@ is, since other specs import it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from .. import pipeline
-from ..diagnostics import Report, Source
+from ..diagnostics import Diagnostic, Report, Source, Span
 from ..ir import Compare, Const, Constraint, Level, Origin, Signature, Var
 from ..normalize.decide import Proved, implied_by
 from ..serving.curing.lines import Lines, left_out_rows, lines_of, reasons
-from ..serving.curing.model import Added
+from ..serving.curing.model import Added, is_bound
 from ..serving.curing.planned import Plan
 
+MOST_SUPERSEDED: Final = 8  # bounds of the old text
 _INTERVAL = re.compile(r"(?P<head>in\s*\[\s*)(?P<low>-?[0-9_]+|-\s*inf)(?P<comma>\s*,\s*)(?P<high>-?[0-9_]+|inf)")
 
 
@@ -91,7 +93,7 @@ class _Reader:
         made = pipeline.with_assumptions(text, signature, lines.where, lines.blocks, lines.fronts)
         if made is None:
             return None
-        made = self._without_superseded(made)
+        made = self._without_superseded(made, {row.strip() for row in _rows(lines)})
         if self.is_laid_out:
             made = pipeline.format_text(Source(self.source.name, made), Report())
         if made is None:
@@ -99,26 +101,62 @@ class _Reader:
         now, others, report = _find(Source(self.source.name, made), signature.key, self.overrides)
         if now is None or report.errors or others != self.others:
             return None
-        return (made, now) if _says(now, self.plan.cured()) else None
+        return (made, now) if _says(now, self.plan.cured(), self.plan.where) else None
 
-    def _without_superseded(self, text: str) -> str:
-        """Returns the text without what the new lines say in fewer sizes."""
+    def _without_superseded(self, text: str, new: Collection[str]) -> str:
+        """Returns the text without the bounds that the new lines say in fewer sizes.
+
+        What else is redundant now stays, and the finding is silenced: torch does not conclude ``A <= B`` from
+        ``2 * A <= B``, so that a trace may need both.
+
+        Args:
+            text: With the new lines.
+            new: These, none of which goes.
+        """
         known = {(d.code, d.message) for d in self._checked(self.source.text)}
-        for _ in range(len(self.plan.where) + 1):
+        for _ in range(len(new) + MOST_SUPERSEDED):
             report = self._checked(text)
-            new = [d for d in report if d.code == "redundant" and (d.code, d.message) not in known]
-            fixes = [d.fix for d in new if d.fix is not None and d.fix.safe and d.fix.edits]
-            if not fixes or report.errors:
+            found = [d for d in report if d.code == "redundant" and (d.code, d.message) not in known]
+            if not found or report.errors:
                 break
-            for edit in sorted(fixes[0].edits, key=lambda edit: edit.span.start, reverse=True):
-                text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+            changed = next((made for each in found if (made := self._mended(text, each, new)) is not None), None)
+            if changed is None:
+                break
+            text = changed
         return text
+
+    def _mended(self, text: str, found: Diagnostic, new: Collection[str]) -> str | None:
+        """Returns the text without one redundant finding; None where nothing can be done about it."""
+        if found.span is None:
+            return None
+        start, end = _row_of(text, found.span.start)
+        row = text[start:end]
+        if row.strip() in new or not self._is_of_bounds(text, found.span):
+            if "shapedsl:" in row or not row.lstrip().startswith("where"):
+                return None
+            return f"{text[:start]}{row.rstrip()}  # shapedsl: ignore[redundant]{row[len(row.rstrip()) :]}{text[end:]}"
+        if found.fix is None or not found.fix.safe or not found.fix.edits:
+            return None
+        for edit in sorted(found.fix.edits, key=lambda edit: edit.span.start, reverse=True):
+            text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+        return text
+
+    def _is_of_bounds(self, text: str, span: Span) -> bool:
+        now = _find(Source(self.source.name, text), self.plan.signature.key, self.overrides)[0]
+        there = [] if now is None else [c for c in now.constraints if c.span is not None and c.span.start == span.start]
+        return bool(there) and all(is_bound(constraint.predicate) for constraint in there)
 
     def _checked(self, text: str) -> Report:
         report = Report()
         base = Path(self.source.name).parent
         pipeline.check(Source(self.source.name, text), report, consts=self.overrides, base=base)
         return report
+
+
+def _rows(lines: Lines) -> Iterator[str]:
+    yield from lines.where
+    for rows in (*lines.blocks.values(), *lines.fronts.values()):
+        yield from rows
 
 
 def _find(
@@ -131,13 +169,14 @@ def _find(
     return found, [each for each in module if each.key != key], report
 
 
-def _says(now: Signature, planned: Signature) -> bool:
-    """Returns whether ``now`` is what is planned, but for constraints that others imply."""
+def _says(now: Signature, planned: Signature, added: Sequence[Added]) -> bool:
+    """Returns whether ``now`` is what is planned, but for bounds that others imply."""
     if replace(now, constraints=planned.constraints) != planned:
         return False
     stated = [constraint.predicate for constraint in now.constraints]
     wanted = [constraint.predicate for constraint in planned.constraints]
-    return all(
+    needed = [each.predicate for each in added if not is_bound(each.predicate)]
+    return all(p in stated for p in needed) and all(
         p in there or isinstance(implied_by(now.variables, there, p), Proved)
         for predicates, there in ((wanted, stated), (stated, wanted))
         for p in predicates
@@ -174,7 +213,7 @@ def _tightened(source: Source, plan: Plan) -> tuple[str, Lines] | None:
             for each in plan.where
             if any(each.predicate == Compare(op, Var(other), Const(value)) for other in shared)
         ]
-        place = _INTERVAL.search(source.text, *_line_of(source, declared.span.start))
+        place = _INTERVAL.search(source.text, *_row_of(source.text, declared.span.start))
         if len(together) != len(shared) or place is None:
             continue
         group = "low" if op.name == ">=" else "high"
@@ -182,7 +221,8 @@ def _tightened(source: Source, plan: Plan) -> tuple[str, Lines] | None:
         row = source.text.rfind("\n", 0, place.start()) + 1
         margin = source.text[row : row + len(source.text[row:]) - len(source.text[row:].lstrip(" \t"))]
         said = [line for each in together for line in (f"# {each.text}: {reasons(each)}", *left_out_rows(each, plan))]
-        edits.append((row, row, "".join(f"{margin}{line}\n" for line in said)))
+        newline = "\r\n" if "\r\n" in source.text else "\n"
+        edits.append((row, row, "".join(f"{margin}{line}{newline}" for line in said)))
         done += together
     if not done:
         return None
@@ -204,9 +244,9 @@ def _declared(signature: Signature, name: str, op: str) -> Constraint | None:
     return None
 
 
-def _line_of(source: Source, at: int) -> tuple[int, int]:
-    end = source.text.find("\n", at)
-    return source.text.rfind("\n", 0, at) + 1, end if end >= 0 else len(source.text)
+def _row_of(text: str, at: int) -> tuple[int, int]:
+    end = text.find("\n", at)
+    return text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)
 
 
 __all__ = ["diff", "patched", "text_of"]

@@ -12,6 +12,7 @@ import click
 
 from .. import pipeline
 from ..diagnostics import Report, ShapeError
+from ..diagnostics.files import read_bytes
 from .common import (
     STANDARD_INPUT,
     assignment,
@@ -178,7 +179,10 @@ def _write(found: Cured) -> None:
     assert found.text is not None
     path = Path(found.source.name)
     try:
-        mark = b"\xef\xbb\xbf" if path.read_bytes().startswith(b"\xef\xbb\xbf") else b""
+        raw = read_bytes(path)
+        mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
+        if raw.removeprefix(mark) != found.source.text.encode():  # tracing takes a while
+            raise click.UsageError(f"'{path}' was changed while it was cured; cure it again.")
         write_file(path, mark + found.text.encode())
     except OSError as error:
         raise click.UsageError(f"cannot write '{path}': {error.strerror or error}.") from None

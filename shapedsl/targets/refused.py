@@ -14,7 +14,7 @@ After::
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ..diagnostics import Diagnostic, Severity, ShapeError
 from ..ir import Ellipsis, Fresh, Predicate, Size, Static, Var
@@ -51,6 +51,22 @@ def demanded(error: BaseException, lowered: Lowered) -> ShapeError | None:
         error: What the call raised.
         lowered: The spec.
     """
+    for predicate, each in _demands(error, lowered):
+        reasoner = lowered.reasoner
+        written = write_predicate(predicate if reasoner is None else reasoner.shorter(predicate))
+        message = f"the program needs `{written}`, which the spec does not promise"
+        helps = (f"add `where {written}`, or `Tensor[…]` dims that say so",)
+        notes = (f"torch: {said(each)}",)
+        return ShapeError([Diagnostic("extra-assumption", Severity.ERROR, message, notes=notes, helps=helps)])
+    return None
+
+
+def demand_of(error: BaseException, lowered: Lowered) -> Predicate | None:
+    """Returns what a program needs that refused a call which satisfies the spec, or None if it does not say so."""
+    return next((predicate for predicate, _ in _demands(error, lowered)), None)
+
+
+def _demands(error: BaseException, lowered: Lowered) -> Iterator[tuple[Predicate, BaseException]]:
     symbols = graph_symbols(error)
     dims: dict[str, Size] = {
         leaf.place(axis): dim
@@ -63,15 +79,8 @@ def demanded(error: BaseException, lowered: Lowered) -> ShapeError | None:
         if condition is None:
             continue
         predicate = _read(condition, symbols, dims)
-        if predicate is None:
-            continue
-        reasoner = lowered.reasoner
-        written = write_predicate(predicate if reasoner is None else reasoner.shorter(predicate))
-        message = f"the program needs `{written}`, which the spec does not promise"
-        helps = (f"add `where {written}`, or `Tensor[…]` dims that say so",)
-        notes = (f"torch: {said(each)}",)
-        return ShapeError([Diagnostic("extra-assumption", Severity.ERROR, message, notes=notes, helps=helps)])
-    return None
+        if predicate is not None:
+            yield predicate, each
 
 
 def _read(condition: str, symbols: Mapping[str, Size], dims: Mapping[str, Size]) -> Predicate | None:
@@ -86,4 +95,4 @@ def _read(condition: str, symbols: Mapping[str, Size], dims: Mapping[str, Size])
     return predicate if known.issuperset(free_vars(predicate)) else None
 
 
-__all__ = ["demanded", "refused"]
+__all__ = ["demand_of", "demanded", "refused"]

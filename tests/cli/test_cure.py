@@ -100,6 +100,24 @@ def test_a_file_is_changed_once(folder: Path) -> None:
     assert run("check", "net.shapes").output.endswith("no findings\n")
 
 
+def test_a_file_that_was_changed_meanwhile_is_left_alone(folder: Path) -> None:
+    changing = MODULE + '\nopen("net.shapes", "a").write("# mine\\n")\n'
+    (folder / "cured_net.py").write_text(changing)
+    result = run("cure", "cured_net:net", "net.shapes:Net.forward", "--write", *ONE)
+    assert result.exit_code == 2
+    assert "'net.shapes' was changed while it was cured; cure it again." in result.stderr
+    assert (folder / "net.shapes").read_text() == SPEC + "# mine\n"
+
+
+def test_a_link_stays_a_link_and_a_file_of_windows_one(folder: Path) -> None:
+    (folder / "net.shapes").write_bytes(SPEC.replace("\n", "\r\n").encode())
+    (folder / "link.shapes").symlink_to("net.shapes")
+    result = run("cure", "cured_net:net", "link.shapes:Net.forward", "--write", *ONE)
+    assert result.exit_code == 0
+    assert (folder / "link.shapes").is_symlink()
+    assert (folder / "net.shapes").read_bytes() == CURED.replace("\n", "\r\n").encode()
+
+
 def test_cases_serve_what_is_left_out(folder: Path) -> None:
     result = run("cure", "cured_net:net", "net.shapes:Net.forward", "--cases", "--write", *ONE)
     assert result.exit_code == 0

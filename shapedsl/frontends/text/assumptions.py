@@ -80,7 +80,7 @@ def with_assumptions(
     alternatives = signature.alternatives
     edits: list[_Edit] = []
     body, dots = _opened(text, place, newline, edits)
-    inside = _margin(text, body, place) if body is not None else place.margin + MARGIN
+    inside = _margin(text, body, place) if body is not None else place.margin + _unit(place.margin)
     edits += [_Edit(start, end, "") for start, end in dots]
     starts = [_start(each) for each in alternatives]
     if any(start is None for start in starts):
@@ -111,7 +111,7 @@ def _opened(text: str, place: Def, newline: str, edits: list[_Edit]) -> tuple[in
     What stands behind the colon gets a line of its own.
     """
     rest = text[place.colon + 1 : line_end(text, place.colon)]
-    tokens = [token for token in scan(rest) if token.kind not in ("space", "comment")]
+    tokens = [token for token in scan(rest) if token.kind not in ("space", "comment", "newline") and token.text.strip()]
     if not tokens:
         body = next_line(text, place.colon)
         return body, _dots(text, body, place.end)
@@ -119,7 +119,7 @@ def _opened(text: str, place: Def, newline: str, edits: list[_Edit]) -> tuple[in
     if tokens[0].text == "...":
         edits.append(_Edit(start, start + tokens[0].end, ""))
     else:
-        edits.append(_Edit(start, start + tokens[0].start, f"{newline}{place.margin}{MARGIN}"))
+        edits.append(_Edit(start, start + tokens[0].start, f"{newline}{place.margin}{_unit(place.margin)}"))
     return None, []
 
 
@@ -145,7 +145,12 @@ def _margin(text: str, body: int, place: Def) -> str:
         if row.strip() and not row.lstrip().startswith("#"):
             return row[: len(row) - len(row.lstrip())]
         at = next_line(text, at)
-    return place.margin + MARGIN
+    return place.margin + _unit(place.margin)
+
+
+def _unit(margin: str) -> str:
+    """Returns by what a block is indented in a text that is indented so."""
+    return "\t" if margin.endswith("\t") else MARGIN
 
 
 def _start(each: Alternative) -> int | None:
@@ -183,7 +188,9 @@ def _above(text: str, at: int, most: int) -> int:
 
 
 def _insertion(at: int, margin: str, lines: Sequence[str], newline: str, rank: int) -> _Edit:
-    return _Edit(at, at, "".join(f"{margin}{line}{newline}" for line in lines), rank, rows=True)
+    inner = _unit(margin)
+    rows = [inner + line.removeprefix(MARGIN) if line.startswith(MARGIN) else line for line in lines]
+    return _Edit(at, at, "".join(f"{margin}{row}{newline}" for row in rows), rank, rows=True)
 
 
 def _in_block(text: str, start: int, most: int, added: Sequence[str], newline: str) -> list[_Edit] | None:
@@ -203,7 +210,7 @@ def _in_block(text: str, start: int, most: int, added: Sequence[str], newline: s
     if any(comment.start < tokens[-1].start for comment in comments):
         return None  # one inside of brackets
     name, predicates, hints = _parts(text, tokens)
-    inside = margin + MARGIN
+    inside = margin + _unit(margin)
     rows = [f"where {predicates}"] if predicates else []
     rows += [*added, *([hints] if hints else [])]
     behind = tokens[-1].end

@@ -30,7 +30,7 @@ from ...normalize.decide import Proved, implied_by, range_of
 from ...targets.asked import Asked
 from ...targets.program import Demand
 from .leaving_out import in_brief, left_out
-from .model import Added, Entry, Found, Proposal, Step, Unfinished
+from .model import Added, Entry, Found, Proposal, Step, Unfinished, is_bound
 from .planned import with_statics
 from .traces import Traces
 
@@ -53,6 +53,7 @@ class _Question:
     left: list[Cure]
     all: Sequence[Cure]
     added: tuple[Predicate, ...] = ()
+    turned: bool = False
 
 
 @dataclass(slots=True)
@@ -112,19 +113,26 @@ class Loop:
 
     def _cure(self, entry: Entry) -> bool:
         """Traces by ``entry`` until it comes to its end; returns whether it did."""
-        error: BaseException | None = None
         while True:
             if self.counts[entry] >= self.most:
-                self.errors[entry] = error or Unfinished(f"{entry} was traced {self.most} times and is not done")
+                self.errors[entry] = Unfinished(f"{entry} was traced {self.most} times and is not done")
                 return False
             self.counts[entry] += 1
             traced = self.traces.trace(entry, [each.predicate for each in self.added])
-            error = traced.error
-            if error is None:
-                return self._demanded(entry, traced.demands)
-            if traced.asked is None or not self._answer(entry, traced.asked):
-                self.errors[entry] = error
-                return False
+            if traced.error is None:
+                before = list(self.added)
+                if not self._demanded(entry, traced.demands):
+                    return False
+                if any(_kind(each.predicate) == "equality" for each in self.added if each not in before):
+                    continue  # what was two sizes is one now: it may ask other things
+                return True
+            if traced.asked is None:
+                if self._turned(entry):
+                    continue
+            elif self._answer(entry, traced.asked):
+                continue
+            self.errors[entry] = traced.error
+            return False
 
     # ------------------------------------------------------------------------------------ questions
 
@@ -151,15 +159,7 @@ class Loop:
             known = self._asked[predicate] = _Question(step, self._sorted(found), found)
         else:
             self._take_back(known)
-        while known.left:
-            cure = known.left.pop(0)
-            new = tuple(each for each in cure.add if each not in [one.predicate for one in self.added])
-            if not new:
-                continue  # it is assumed, and does not help
-            if not self._moved(new):
-                continue
-            known.added = new
-            self._add(new, replace(known.step, holds=cure.holds, kind=cure.kind))
+        if self._next(known):
             return True
         text = write_predicate(predicate)
         tried = [step.added for step in self._tried if step.condition == text]
@@ -171,6 +171,39 @@ class Loop:
             f"add `where {_text(each)}`, which makes a size static" for each in known.all if self._pins_one(each)
         ]
         self._propose(entry, message, line, (*options, *_OTHER_WAYS))
+        return False
+
+    def _next(self, known: _Question) -> bool:
+        """Assumes the next cure that is left to try; returns whether there is one."""
+        while known.left:
+            cure = known.left.pop(0)
+            new = tuple(each for each in cure.add if each not in [one.predicate for one in self.added])
+            if not new:
+                continue  # it is assumed, and does not help
+            if not self._moved(new):
+                continue
+            known.added = new
+            self._add(new, replace(known.step, holds=cure.holds, kind=cure.kind))
+            return True
+        return False
+
+    def _turned(self, entry: Entry) -> bool:
+        """Assumes the opposite of what was assumed last, where the program raises there by itself, as an ``assert`` does.
+
+        Returns:
+            Whether there is another trace to be made.
+        """
+        known = next((each for each in reversed(self._asked.values()) if each.added and each.step.entry == entry), None)
+        if known is None or known.turned or not self.traces.raises():
+            return False
+        now = next(step.holds for step in reversed(self.steps) if step.condition == known.step.condition)
+        known.turned = True
+        known.left = [cure for cure in known.all if cure.holds != now and not self._pins_one(cure)]
+        before = self.traces, list(self.added), list(self.steps), list(self._tried), known.added
+        self._take_back(known)
+        if self._next(known) and not self.traces.raises():
+            return True
+        self.traces, self.added, self.steps, self._tried, known.added = before
         return False
 
     def _sorted(self, found: Sequence[Cure]) -> list[Cure]:
@@ -252,6 +285,7 @@ class Loop:
                 each
                 for each in self.added
                 if set(free_vars(each.predicate)) == set(free_vars(predicate))
+                and is_bound(each.predicate)  # of others torch does not conclude one from the other
                 and isinstance(implied_by(signature.variables, [*stated, predicate], each.predicate), Proved)
             ]
             self.added = [each for each in self.added if each not in weaker]
@@ -300,6 +334,7 @@ class Loop:
                 self.errors[entry] = Unfinished(f"the program needs `{text}`, which would make a size static")
                 return False
             step = Step(entry, self.case, text, demand.line, (), kind=_kind(parts[0]), demanded=True)
+            self._moved(parts)  # an example that the program refuses can be traced, but not called
             self._add(parts, step)
         return done
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from ...ir import Predicate
+from ...ir import Compare, Const, Predicate, Var
 from ...ir.write import write_predicate
 
 Entry: TypeAlias = str  # `ENTRIES`
@@ -155,6 +155,15 @@ class Unfinished(Exception):
     """Why an entry point did not come to its end though no trace failed."""
 
 
+def is_bound(predicate: Predicate) -> bool:
+    """Returns whether ``predicate`` is about the range of one size, of which torch always knows the best."""
+    match predicate:
+        case Compare(op=op, left=Var(), right=Const()):
+            return op.name in ("<", "<=", ">", ">=")
+        case _:
+            return False
+
+
 def short_place(line: str | None) -> str | None:
     """Returns ``net.py:12`` of ``/src/net.py:12, in forward: if n > 1:``."""
     if line is None:
@@ -164,4 +173,4 @@ def short_place(line: str | None) -> str | None:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
-__all__ = ["ENTRIES", "Added", "Entry", "Found", "Proposal", "Step", "Unfinished", "short_place"]
+__all__ = ["ENTRIES", "Added", "Entry", "Found", "Proposal", "Step", "Unfinished", "is_bound", "short_place"]

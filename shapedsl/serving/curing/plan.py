@@ -17,11 +17,26 @@ what the original itself refuses gets none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from ...ir import COMPARISONS, Alternative, And, Compare, Const, Constraint, Mode, Not, Predicate, Signature, Var
+from ...ir import (
+    COMPARISONS,
+    OPERATORS,
+    Alternative,
+    And,
+    Apply,
+    Compare,
+    Const,
+    Constraint,
+    Mode,
+    Not,
+    Predicate,
+    Signature,
+    Var,
+    VariableKind,
+)
 from ...ir.taking import negation
 from ...ir.walk import free_vars
 from ...ir.write import write_predicate
@@ -38,6 +53,7 @@ Draw: TypeAlias = "Callable[[Signature, Call | None, int], Sequence[Call]]"
 
 MOST_CASES: Final = 8  # that are made; what is left out besides runs eagerly
 DEEPEST: Final = 2  # cases of what cases leave out
+MULTIPLE: Final = 16  # of which left-out sizes are tried, too
 TRIED: Final = 4  # calls of left-out sizes that the original runs on
 
 
@@ -156,8 +172,8 @@ class Curing:
         def redraw(signature: Signature, added: Sequence[Predicate]) -> Call | None:
             if any(not _is_sayable(signature, each) for each in added):
                 return None
-            more = [Constraint(each, text=write_predicate(each)) for each in added]
-            return self._drawn(replace(signature, constraints=(*signature.constraints, *more)), call)
+            whole = _having(signature, added)
+            return self._drawn(_having(whole, _ample(whole)), call) or self._drawn(whole, call)
 
         loop = Loop(traces, self.entries, self.most, self.static, named, redraw, pins)
         return loop.run(), loop.traces
@@ -203,9 +219,11 @@ class Curing:
         if not asked or traces.raises():
             return set()
         refused: set[str] = set()
+        demanded = [each.predicate for each in added if each.demanded]  # without which the program raises anyway
         for each in asked:
-            whole = _having(signature, each.left_out)
-            calls = self.draw(whole, (traces.args, traces.kwargs), TRIED)
+            whole = _having(signature, (*demanded, *each.left_out))
+            like = traces.args, traces.kwargs
+            calls = [*self.draw(whole, like, TRIED), *self.draw(_having(whole, _alike(whole)), like, 1)]
             if calls and all(traces.raises(call) for call in calls):
                 refused.add(each.left_out_text)
         return refused
@@ -310,9 +328,31 @@ def _eager(own: tuple[Predicate, ...], note: str) -> Clause:
     return Clause(Alternative("case", constraints=stated, mode=Mode.EAGER), own, note=note)
 
 
-def _having(signature: Signature, own: Sequence[Predicate]) -> Signature:
+def _having(signature: Signature, own: Iterable[Predicate]) -> Signature:
     more = [Constraint(each, text=write_predicate(each)) for each in own]
     return replace(signature, constraints=(*signature.constraints, *more), alternatives=())
+
+
+def _ample(signature: Signature) -> Iterator[Predicate]:
+    """Yields that sizes are 2 or more, of those that can be: at 0 and 1 torch asks what it does not ask elsewhere."""
+    given = [constraint.predicate for constraint in signature.constraints]
+    for variable in _sizes(signature):
+        domain = range_of(signature.variables, given, variable)
+        if domain is not None and (domain.high is None or domain.high >= 2):
+            yield Compare(COMPARISONS[">="], variable, Const(2))
+
+
+def _alike(signature: Signature) -> Iterator[Predicate]:
+    """Yields that sizes are equal, and a multiple of much: so is what programs need that do not take all sizes."""
+    sizes = _sizes(signature)
+    for variable in sizes:
+        yield Compare(COMPARISONS["=="], variable, sizes[0])
+    if sizes:
+        yield Compare(COMPARISONS["=="], Apply(OPERATORS["%"], (sizes[0], Const(MULTIPLE))), Const(0))
+
+
+def _sizes(signature: Signature) -> list[Var]:
+    return [Var(v.name) for v in signature.variables if v.kind is VariableKind.DIM and not v.variadic]
 
 
 def _assuming(signature: Signature, added: Sequence[Added]) -> Signature:

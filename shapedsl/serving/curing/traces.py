@@ -6,12 +6,10 @@ Nothing of it stays: arguments are cloned, a module's buffers are put back, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
-from io import StringIO
 from typing import Any, TypeAlias, cast
 
-from ...diagnostics import Report
+from ...diagnostics import Report, ShapeError
 from ...ir import COMPARISONS, Apply, Compare, Const, Constraint, Predicate, Signature, Var
 from ...ir.expand import expand
 from ...ir.expanded import Expanded, Lowered
@@ -28,7 +26,9 @@ from ...targets.entry.export import export
 from ...targets.entry.parameters import call_signature
 from ...targets.entry.shift import shift
 from ...targets.program import Demand, demands
+from ...targets.refused import demand_of
 from ...targets.tensors import torch_tensors
+from ...targets.traces import user_line
 from ...targets.trials import Bench
 from .model import Entry
 
@@ -146,8 +146,7 @@ class Traces:
     def _export(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], added: Sequence[Predicate]) -> Traced:
         lowered = self.lower(added)
         try:
-            with redirect_stderr(StringIO()):  # torch prints the graph of a trace that failed
-                program = export(self.target, args, kwargs, lowered)
+            program = export(self.target, args, kwargs, lowered)
         except Exception as error:  # the user's code may raise anything
             return Traced(error, asked_of(error, lowered))
         return Traced(demands=unimplied(demands(program, lowered), lowered))
@@ -166,7 +165,16 @@ class Traces:
         except _Compiled:
             return Traced(demands=unimplied(_demands_of(made, told[-1].expanded), told[-1]))
         except Exception as error:  # as above
-            return Traced(error, asked_of(error, shift(told[-1])[0]) if told else None)
+            if not told:
+                return Traced(error)
+            asked = asked_of(error, shift(told[-1])[0])
+            if asked is None and made is not None and isinstance(error, ShapeError):  # a guard refused the example
+                demanded = unimplied(_demands_of(made, told[-1].expanded), told[-1])
+                if not demanded and (needed := demand_of(error, told[-1])) is not None:
+                    demanded = unimplied([Demand("extra-assumption", needed, line=user_line(error))], told[-1])
+                if demanded:
+                    return Traced(demands=demanded)
+            return Traced(error, asked)
         return Traced()
 
 
