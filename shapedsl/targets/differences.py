@@ -52,7 +52,7 @@ class Difference:
             numbers of one shape.
         absolute: The same, absolute.
         tolerance: What rounding may do, of its dtype.
-        count: How many numbers were compared.
+        count: How many numbers were compared; not those that are so small that any number near zero would do.
         what: Why it is ``inf``, in words; or empty.
         finite: Whether the second run has no NaN or infinity that the first lacks.
     """
@@ -108,6 +108,15 @@ def uncompared(value: Any, path: Path | None = None) -> Iterator[str]:
         yield f"`{path}` ({type(value).__name__})"
 
 
+def tensors_in(value: Any, path: Path) -> Iterator[tuple[Path, torch.Tensor]]:
+    """Yields the tensors in a value, with where they are: of objects, too, that torch does not take apart."""
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif len(path.steps) < _DEEPEST:
+        for step, child in _children(value) or ():
+            yield from tensors_in(child, replace(path, steps=(*path.steps, step)))
+
+
 def _children(value: Any) -> Sequence[tuple[Item | Attribute, Any]] | None:
     if isinstance(value, (torch.Tensor, float, complex, *_PLAIN)):
         return None
@@ -139,6 +148,9 @@ def _compare(path: Path, one: Any, other: Any, ignored: Sequence[_Keys]) -> Iter
         return
     first, second = _children(one), _children(other)
     if first is not None and second is not None:
+        if type(one) is not type(other):
+            yield _apart(path, f"is {_kind(one)}, and {_OTHER} {_kind(other)}")
+            return
         if [step for step, _ in first] != [step for step, _ in second]:
             yield _apart(path, f"holds {len(first)} parts, and {_OTHER} {len(second)}")
             return
@@ -189,7 +201,13 @@ def _tensors_differ(path: str, one: torch.Tensor, other: torch.Tensor) -> Differ
         return Difference(path, math.inf, math.inf, 0.0, 0, what)
     if one.dtype != other.dtype:
         return Difference(path, math.inf, math.inf, 0.0, 0, f"is {one.dtype}, and {_OTHER} {other.dtype}")
-    if one.is_sparse or one.layout != torch.strided:
+    if one.device != other.device:
+        return Difference(path, math.inf, math.inf, 0.0, 0, f"is on {one.device}, and {_OTHER} on {other.device}")
+    if one.layout != other.layout:
+        return Difference(path, math.inf, math.inf, 0.0, 0, f"is {one.layout}, and {_OTHER} {other.layout}")
+    if one.is_meta:
+        return Difference(path, 0.0, 0.0, 0.0, 0)
+    if one.layout != torch.strided:
         one, other = one.to_dense(), other.to_dense()
     count = one.numel()
     if not (one.is_floating_point() or one.is_complex()):
@@ -198,26 +216,28 @@ def _tensors_differ(path: str, one: torch.Tensor, other: torch.Tensor) -> Differ
     tolerance = TOLERANCES.get(one.dtype, _COARSE)
     if not count:
         return Difference(path, 0.0, 0.0, tolerance, 0)
-    if torch.equal(one, other):  # neither has NaN
+    if one.dtype in TOLERANCES and torch.equal(one, other):  # neither has NaN
         return Difference(path, 0.0, 0.0, tolerance, int(torch.isfinite(one).sum()))
     wide = torch.complex128 if one.is_complex() else torch.float64
-    a, b = one.to(wide), other.to(wide)
+    a, b = one.to(wide), other.to(wide)  # eight bits know no arithmetic
     sound = torch.isfinite(a)
     same = sound & torch.isfinite(b)
     agreed = same | (a == b) | (torch.isnan(a) & torch.isnan(b))
     finite = bool(agreed.all())
     absolute = error = 0.0
+    told = 0
     if bool(same.any()):
         size = a[same].abs()
         usual = size[size > 0].median() if bool((size > 0).any()) else size.new_zeros(())
         gaps = (a - b)[same].abs()
         absolute = float(gaps.max())
         error = float((gaps / torch.maximum(size, usual.clamp(min=_FLOOR))).max())
+        told = int(((gaps <= tolerance * torch.maximum(size, usual)) | (gaps > tolerance * _FLOOR)).sum())
     if not finite:
         broken = bool(torch.isnan(b[~agreed]).any())
         what = "becomes NaN" if broken else "becomes infinite" if bool(sound[~agreed].any()) else "becomes finite"
         return Difference(path, math.inf, math.inf, tolerance, count, what, finite=bool((~sound[~agreed]).all()))
-    return Difference(path, error, absolute, tolerance, int(sound.sum()))
+    return Difference(path, error, absolute, tolerance, told)
 
 
 def _gap(one: torch.Tensor, other: torch.Tensor) -> float:
@@ -249,4 +269,13 @@ def reveal(value: Any, axis: int) -> None:
         value.select(axis, -1).fill_(1)
 
 
-__all__ = ["TOLERANCES", "Difference", "differences", "range_of", "reveal", "tensors_differ", "uncompared"]
+__all__ = [
+    "TOLERANCES",
+    "Difference",
+    "differences",
+    "range_of",
+    "reveal",
+    "tensors_differ",
+    "tensors_in",
+    "uncompared",
+]

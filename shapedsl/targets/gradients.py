@@ -16,7 +16,8 @@ from typing import Any, Final
 import torch
 from torch.utils import _pytree as pytree
 
-from .differences import Difference, tensors_differ
+from ..ir import Path
+from .differences import Difference, tensors_differ, tensors_in
 
 COARSER: Final = 10.0  # sums over all rows: how much more rounding may do than to results
 
@@ -86,10 +87,10 @@ def ask_alike(value: Any, like: Any) -> None:
 def _leaves(arguments: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
     met: set[int] = set()
     for name, argument in arguments.items():
-        for keys, value in pytree.tree_flatten_with_path(argument)[0]:
-            if id(value) not in met and isinstance(value, torch.Tensor) and value.is_leaf and _is_smooth(value):
+        for path, value in tensors_in(argument, Path(name)):
+            if id(value) not in met and value.is_leaf and _is_smooth(value):
                 met.add(id(value))
-                yield name + pytree.keystr(keys), value
+                yield str(path), value
 
 
 def _is_smooth(value: torch.Tensor) -> bool:
@@ -100,8 +101,8 @@ def _total(result: Any) -> torch.Tensor | None:
     """Returns the weighted sum of all floating results; None where there are none."""
     generator = torch.Generator("cpu").manual_seed(0)
     total: torch.Tensor | None = None
-    for value in pytree.tree_leaves(result):
-        if not isinstance(value, torch.Tensor) or not _is_smooth(value):
+    for _, value in tensors_in(result, Path("return")):
+        if not _is_smooth(value):
             continue
         weights = torch.randn(value.shape, generator=generator).to(value.device, torch.float64)
         numbers = torch.view_as_real(value).sum(-1) if value.is_complex() else value

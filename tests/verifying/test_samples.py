@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Callable
@@ -249,3 +250,99 @@ def test_calls_that_would_take_longer_than_compiling_are_left_out() -> None:
     assert len(sizes) == 10
     assert all(each["B"] * each["S"] * max(each.values()) <= 2**23 for each in sizes)
     assert max(each["S"] for each in sizes) >= 1024
+
+
+@dataclasses.dataclass
+class Pair:
+    """A result that torch does not take apart."""
+
+    first: Any
+    second: Any
+
+
+ONE = spec("def f(x: float32[B, 3]): where 1 <= B <= 4")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda y: [y, y], "is a tuple, and in the artifact a list"),
+        (lambda y: (y, y.to("meta")), "is on cpu, and in the artifact on meta"),
+        (lambda y: (y, y.to_sparse()), "is torch.strided, and in the artifact torch.sparse_coo"),
+        (lambda y: (y, y.double()), "is torch.float32, and in the artifact torch.float64"),
+        (lambda y: (y, None), "in the artifact None"),
+        (lambda y: (y, y.expand(1, *y.shape)), "has shape"),
+    ],
+)
+def test_what_a_result_is_made_of_is_compared(wrong: Callable[[torch.Tensor], Any], said: str) -> None:
+    found = run(lambda x: (x * 2, x * 2), lambda x: wrong(x * 2), ONE, n=2)
+    assert {row.verdict for row in found.rows} == {"wrong"}
+    assert said in found.faults[0].said
+
+
+def test_kinds_of_numbers_without_arithmetic_are_compared() -> None:
+    def eight(x: torch.Tensor) -> torch.Tensor:
+        return x.to(torch.float8_e4m3fn)
+
+    assert run(eight, eight, ONE, n=2).passed
+    assert run(eight, lambda x: eight(x * 2), ONE, n=2).wrong
+    assert run(lambda x: x.to_sparse(), lambda x: (x * 2).to_sparse(), ONE, n=2).wrong
+
+
+def test_an_artifact_that_writes_past_torch_is_wrong() -> None:
+    def writes(x: torch.Tensor) -> torch.Tensor:
+        result = x * 2
+        x.data.zero_()  # no version counter is moved by it
+        return result
+
+    found = run(lambda x: x * 2, writes, ONE, n=2)
+    assert {row.verdict for row in found.rows} == {"wrong"}
+    assert "`argument x`" in found.faults[0].said
+    assert all(each.path == "return" for row in run(total, total, ONE, n=2).rows for each in row.differences)
+
+
+def test_gradients_of_objects_are_compared() -> None:
+    def scaled(pair: Pair) -> Pair:
+        return Pair(pair.first * 2, pair.second * 3)
+
+    class Off(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return grad * 4
+
+    def off(pair: Pair) -> Pair:
+        return Pair(pair.first * 2, Off.apply(pair.second))
+
+    objects = spec("def f(pair: Pair(first: float32[B], second: float32[B])): where 1 <= B <= 4")
+    examples: list[Any] = [((Pair(torch.ones(3), torch.ones(3)),), {})]
+    assert run(scaled, scaled, objects, n=0, examples=examples, grad=True).passed
+    assert run(scaled, off, objects, n=0, examples=examples).passed
+    found = run(scaled, off, objects, n=0, examples=examples, grad=True)
+    assert "`gradient of pair.second`" in found.faults[0].said
+
+
+def test_what_tells_nothing_is_not_taken_for_agreement() -> None:
+    tiny = run(lambda x: x * 1e-9, lambda x: x * 0, ONE, n=3)
+    assert not tiny.wrong  # rounding may do that to sums that cancel
+    assert not tiny.passed
+    assert "almost zero" in tiny.skipped
+    assert run(lambda x: x * 1e-9, lambda x: x * 1e-9 + 0, ONE, n=3).passed
+    assert not run(lambda x: x * math.nan, lambda x: x * math.nan, ONE, n=3).passed
+
+
+def test_each_alternative_has_to_be_compared() -> None:
+    cases = spec("def f(x: float32[B]):\n    dim B in [0, 9]\n    case few: B <= 3\n    otherwise\n")
+
+    def raising(x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] <= 3:
+            raise ValueError("too few")
+        return x * 2
+
+    found = run(raising, lambda x: x * 2, cases, n=3)
+    assert not found.wrong
+    assert not found.passed
+    assert "few: the original raises ValueError: too few" in found.skipped

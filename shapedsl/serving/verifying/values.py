@@ -22,6 +22,7 @@ SAME, WRONG, RAISED, REFUSED, SKIPPED = "same", "wrong", "raised", "refused", "s
 RANDOM: Final = "the original draws random numbers"
 UNSTEADY: Final = "the original gives other results for equal inputs"
 FAULTS: Final = frozenset({WRONG, RAISED, REFUSED})
+_SILENT: Final = "results have no numbers that tell anything: they are empty, NaN, or almost zero"
 _WORDS: Final[Mapping[str, str]] = {
     SAME: "the same",
     WRONG: "wrong",
@@ -134,10 +135,20 @@ class Sampled:
     def skipped(self) -> str:
         """Why no numbers were compared; empty if some were."""
         unsteady = [row.what for row in self.rows if row.what in (RANDOM, UNSTEADY)]
-        if self.wrong or (not unsteady and any(row.numbers for row in self.rows)):
+        if self.wrong:
             return ""
-        reasons = unsteady or [row.what or "results are empty" for row in self.rows] or [*self.remarks]
+        if not unsteady and any(row.numbers for row in self.rows):
+            return self._left_out()
+        reasons = unsteady or [row.what or _SILENT for row in self.rows] or [*self.remarks]
         return reasons[0] if reasons else "no inputs were found"
+
+    def _left_out(self) -> str:
+        """Returns why one alternative was never compared; empty if each was."""
+        for label in dict.fromkeys(row.label for row in self.rows):
+            own = [row for row in self.rows if row.label == label]
+            if all(row.verdict == SKIPPED for row in own):
+                return f"{label}: {own[0].what}" if label else own[0].what
+        return ""
 
     def summary(self) -> str:
         """Returns one line: how many calls, with which verdicts, and the largest error with its sizes."""
