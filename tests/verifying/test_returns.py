@@ -264,3 +264,35 @@ def _size(place: str, result: Any) -> object:
     for key, index, name in re.findall(r'\["(\w+)"\]|\[(\d+)\]|\.(\w+)', place):
         result = getattr(result, name) if name else result[key or int(index)]
     return result
+
+
+def test_what_torch_takes_for_granted_is_not_taken_for_proved() -> None:
+    claimed = sd.loads("def f(x: float32[B, 2]) -> float32[B, 2]: ...")["f"]
+    program = sd.export(lambda x: x.squeeze(0) * 2, (ones(4, 2),), spec=claimed)
+    assert program.module()(ones(1, 2)).shape == (2,)  # squeezed, where torch's symbols say (B, 2)
+    report = sd.verify(program, claimed, raises=False)
+    dtype, *sizes = report.returns
+    assert dtype.status == "kept"
+    assert {each.status for each in sizes} == {"undecided"}
+    assert "torch took `B != 1` for granted" in sizes[0].why
+    graph: Any = sd.compile(lambda x: x.squeeze(0) * 2, claimed, backend="eager")
+    assert graph(ones(1, 2)).shape == (2,)
+    assert sd.verify(graph, raises=False).undecided
+    for more in ("where B >= 2", "where B % 2 == 0"):  # what is known to be no 1
+        known = sd.loads(f"def f(x: float32[B, 2]) -> float32[B, 2]: {more}")["f"]
+        assert not sd.verify(sd.export(lambda x: x.squeeze(0) * 2, (ones(4, 2),), spec=known), known).undecided
+
+    data = sd.loads("def f(x: float32[B]) -> int64[N]: ...")["f"]
+    program = sd.export(lambda x: x.nonzero().squeeze(), (ones(4),), spec=data)
+    assert program.module()(ones(1)).shape == ()  # one that is not zero has no axis
+    found = sd.verify(program, data, raises=False).returns
+    assert [each.status for each in found if each.what.startswith("return.shape")] == ["undecided"]
+
+
+def test_a_size_that_torch_makes_negative_is_not_proved() -> None:
+    claimed = sd.loads("def f(x: float32[B]) -> float32[B - 1]: where B <= 9")["f"]
+    program = sd.export(lambda x: x.diff(), (ones(4),), spec=claimed, lowering="backed", verify=False)
+    assert program.module()(ones(0)).shape == (0,)
+    (dtype, size) = sd.verify(program, claimed, raises=False).returns
+    assert (dtype.status, size.status) == ("kept", "undecided")
+    assert size.why == "torch says it is `B - 1`, which is negative at B = 0"

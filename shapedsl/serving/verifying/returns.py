@@ -88,17 +88,16 @@ class _Walk:
         self.stars: dict[str, tuple[Size | None, ...]] = {}
         self.lengths = dict(enforced.expanded.lengths)
         kinds = [Variable(each.name, VariableKind.INT) for each in enforced.data]
-        self.premises = Premises((*self.said.places, *kinds))
-        for each in self.said.statements:
-            self.premises.add(each.predicate)
-        for demand in (*enforced.checked, *enforced.relied, *enforced.anew):
-            self.premises.add(demand.predicate)
-        for place, size in enforced.statics:
-            self.premises.add(Compare(COMPARISONS["=="], Var(place), Const(size)))
+        known = [each.predicate for each in self.said.statements]
+        known += [demand.predicate for demand in (*enforced.checked, *enforced.anew)]
+        known += [Compare(COMPARISONS["=="], Var(place), Const(size)) for place, size in enforced.statics]
         for symbol in enforced.data:
             for op, bound in ((">=", symbol.low), ("<=", symbol.high)):
                 if bound is not None:
-                    self.premises.add(Compare(COMPARISONS[op], Var(symbol.name), Const(bound)))
+                    known.append(Compare(COMPARISONS[op], Var(symbol.name), Const(bound)))
+        self.sure = Premises((*self.said.places, *kinds), known)  # of every call that gets through
+        relied = [demand.predicate for demand in enforced.relied]
+        self.premises = Premises((*self.said.places, *kinds), (*known, *relied)) if relied else self.sure
         self.dtypes = dict(enforced.dtypes)
         self.families: dict[str, str] = {}
         for leaf in enforced.expanded.leaves:
@@ -129,6 +128,24 @@ class _Walk:
 
     def claims(self, type_: Type, value: object, path: Path = _RETURN) -> Iterator[Promise]:
         """Yields what ``type_`` claims of ``value``."""
+        open_at = self._granted(value) if isinstance(value, Output) and value.granted else ""
+        for each in self._claims(type_, value, path):
+            if open_at and each.status == "kept" and not each.what.startswith(f"{path} is "):  # a dtype stays
+                yield replace(each, status="undecided", code="undecided", why=open_at)
+            else:
+                yield each
+
+    def _granted(self, value: Output) -> str:
+        """Returns what torch took for granted of a result and the spec leaves open, in words; or nothing."""
+        for size in value.granted:
+            if size is None:
+                return "torch took a size for other than 1 where the program squeezes it, and does not check that"
+            if not isinstance(self.sure.decide(Compare(COMPARISONS["!="], size, Const(1))), Proved):
+                text = write_dim(self._in_names(size))
+                return f"torch took `{text} != 1` for granted where the program squeezes it, and does not check that"
+        return ""
+
+    def _claims(self, type_: Type, value: object, path: Path) -> Iterator[Promise]:
         match type_:
             case AnyType():
                 return
@@ -224,12 +241,17 @@ class _Walk:
         if unknown:
             return self._of_some(dim, size, unknown, found, value)
         claimed = substitute_size(dim, self.meanings)
+        odd = self._negative(size, value)
+        if odd and claimed == size:
+            return replace(found, status="undecided", code="undecided", line=value.line, why=odd)
         if claimed == size:
             return found
         claim = Compare(COMPARISONS["=="], size, claimed)
         by_data = [self.data[name] for name in dict.fromkeys(free_vars(claim)) if name in self.data]
         match self.premises.decide(claim):
             case Proved():
+                if odd:
+                    return replace(found, status="undecided", code="undecided", line=value.line, why=odd)
                 return found
             case Refuted() if by_data:
                 return replace(found, status="undecided", code="undecided", line=by_data[0].line, why=_data(by_data))
@@ -240,6 +262,21 @@ class _Walk:
                 return replace(found, status="refuted", code="return-mismatch", witness=shown, why=why, line=value.line)
             case other:
                 return replace(found, status="undecided", code="undecided", why=other.reason)
+
+    def _negative(self, size: Size, value: Output) -> str:
+        """Returns why a size is not what the program gives a tensor everywhere, or nothing: no size is negative.
+
+        torch took for granted that it is none, such as that of ``x[:-1]`` where ``x`` may be empty.
+        """
+        if value.kind != "tensor" or isinstance(size, (Var, Const)):
+            return ""
+        match self.sure.decide(Compare(COMPARISONS[">="], size, Const(0))):
+            case Refuted(witness=witness):
+                names = set(free_vars(size))
+                at = ", ".join(f"{self._name(name)} = {n}" for name, n in witness if name in names)
+                return f"torch says it is `{write_dim(self._in_names(size))}`, which is negative at {at}"
+            case _:
+                return ""
 
     def _of_some(self, dim: Size, size: Size, unknown: Sequence[str], found: Promise, value: Output) -> Promise:
         """Returns whether there is a size for a name that stands nowhere alone: ``2 * N`` is an even size."""

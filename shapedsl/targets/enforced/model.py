@@ -43,6 +43,7 @@ class Output:
         dtype: ``float32``; None where it is unknown.
         value: Of a constant.
         line: The line of the user's code that made it, where it can be told.
+        granted: Sizes that torch took for other than 1 on the way to it, which nothing checks; None as in ``sizes``.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Output:
     dtype: str | None = None
     value: object = None
     line: str | None = None
+    granted: tuple[Size | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

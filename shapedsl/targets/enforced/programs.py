@@ -26,6 +26,7 @@ from ..printed import read_printed
 from ..program import Demand, conjuncts, is_trivial, plain
 from ..symbolic import Unreadable, read_size
 from .computed import computed_predicate, constrained, is_size_of, leaves_of
+from .granted import granted_sizes
 from .guards import UNKNOWN, compared, guard_texts, guarded
 from .inputs import Input, Inputs, number_of
 from .model import Data, Enforced, Output
@@ -78,6 +79,7 @@ class _Reader:
         self.ranges: Mapping[Any, Any] = dict(getattr(graph, "range_constraints", None) or {})
         self.symbols: dict[str, Size] = {}
         self.unread: dict[str, None] = {}
+        self.granted = granted_sizes(graph.graph, "val")
 
     def read(self, kind: str) -> Enforced:
         relied = list(self._relied())
@@ -274,9 +276,11 @@ class _Reader:
         read = tuple(self._size(size, data, node) for size in sizes)
         texts = tuple(str(size) for size in sizes)
         if hasattr(value, "shape"):
-            return Output("tensor", read, texts, _dtype(value), line=line)
+            granted = tuple(self._size(size, data, node) for size in self.granted.get(node, ()))
+            return Output("tensor", read, texts, _dtype(value), line=line, granted=granted)
         if sizes:
-            return Output("int", read, texts, line=line)
+            granted = tuple(self._size(size, data, node) for size in self.granted.get(node, ()))
+            return Output("int", read, texts, line=line, granted=granted)
         if value is None or isinstance(value, (bool, float, str)):
             return Output("constant", value=value, line=line)
         return Output("other", line=line)

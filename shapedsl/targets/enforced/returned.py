@@ -19,6 +19,7 @@ from ...ir.expanded import Leaf
 from ..lines import user_line
 from ..symbolic import Unreadable, read_size
 from .cached import Graph
+from .granted import granted_sizes
 from .model import Data, Output
 
 Call = tuple[Sequence[Any], Mapping[str, Any]]
@@ -143,6 +144,7 @@ class _Outputs:
     def __init__(self, graph: Graph, symbols: Mapping[str, Size]) -> None:
         self.symbols = symbols
         self.data: dict[str, Data] = {}
+        self.granted = granted_sizes(graph.module.graph, "example_value")
         (node,) = [each for each in graph.module.graph.nodes if each.op == "output"]
         (found,) = node.args
         self.outputs = [self._output(each) for each in found]
@@ -152,12 +154,14 @@ class _Outputs:
             return Output("constant", value=node)
         value = node.meta.get("example_value")
         line = user_line(node.meta.get("stack_trace") or "")
+        granted = tuple(self._size(size) for size in self.granted.get(node, ()))
         if hasattr(value, "shape"):
             sizes = tuple(self._size(size) for size in value.shape)
             texts = tuple(map(str, value.shape))
-            return Output("tensor", sizes, texts, str(value.dtype).removeprefix("torch."), line=line)
+            dtype = str(value.dtype).removeprefix("torch.")
+            return Output("tensor", sizes, texts, dtype, line=line, granted=granted)
         if type(value).__name__ == "SymInt" or type(value) is int:
-            return Output("int", (self._size(value),), (str(value),), line=line)
+            return Output("int", (self._size(value),), (str(value),), line=line, granted=granted)
         return Output("other", line=line)
 
     def _size(self, size: Any) -> Size | None:
