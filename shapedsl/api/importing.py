@@ -111,9 +111,17 @@ def calls_at(target: str) -> list[tuple[Sequence[Any], Mapping[str, Any]]]:
     """
     found = object_at(target.removesuffix("()"))
     calls: object = _call(target, found) if callable(found) else found
-    if not isinstance(calls, Iterable):
+    held = list(cast("Iterable[object]", calls)) if isinstance(calls, Iterable) else [None]
+    if not all(map(_is_call, held)):
         raise TypeError(f"`{target}` holds no calls: each is (args, kwargs)")
-    return list(cast("Iterable[tuple[Sequence[Any], Mapping[str, Any]]]", calls))
+    return cast("list[tuple[Sequence[Any], Mapping[str, Any]]]", held)
+
+
+def _is_call(value: object) -> bool:
+    if not isinstance(value, (tuple, list)) or len(cast("Sequence[object]", value)) != 2:
+        return False
+    args, kwargs = cast("Sequence[object]", value)
+    return isinstance(args, (tuple, list)) and isinstance(kwargs, Mapping)
 
 
 def _call(target: str, function: Any) -> Any:

@@ -72,7 +72,7 @@ def opened(program: Any) -> Any:
     """Returns what is in a file: a program, or the artifacts of `save_artifacts`; a package stays a path.
 
     Raises:
-        ShapeError: ``damaged-artifacts``, or torch cannot read it.
+        ShapeError: ``damaged-artifacts``, or ``unreadable-file``: it is something else.
         OSError: There is no such file.
     """
     if not isinstance(program, (str, os.PathLike)):
@@ -94,10 +94,22 @@ def opened(program: Any) -> Any:
         return _File(path, load_artifacts(path))
     if is_package(path):
         return path
+    if not names:
+        raise _no_artifact(path)
     from ..targets.entry.programs import read_program
 
     with path.open("rb") as file:
-        return read_program(file)
+        try:
+            return read_program(file)
+        except Exception as error:  # torch says in many ways that it is no program
+            said = next((row for row in str(error).splitlines() if row.strip()), "")
+            raise _no_artifact(path, f"{type(error).__name__}: {said}") from error
+
+
+def _no_artifact(path: Path, *notes: str) -> ShapeError:
+    message = f"`{path}` is no exported program, no AOTInductor package, and no file of `sd.save_artifacts`"
+    helps = (f"name an object of a module: `{path.stem}:NAME`",) if path.suffix == ".py" else ()
+    return ShapeError([Diagnostic("unreadable-file", Severity.ERROR, message, notes=notes, helps=helps)])
 
 
 @dataclass(frozen=True, slots=True)

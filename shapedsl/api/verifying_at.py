@@ -34,7 +34,7 @@ from .verifying import verify
 if TYPE_CHECKING:
     from .lowering import LoweringName
 
-_SAID: Final = ("backed-lowering", "failed-artifact", "undecided")  # what a report has in other words
+_SAID: Final = ("backed-lowering", "failed-artifact", "undecided", "wrong-artifact")  # what a report has in other words
 EXPORT: Final = "export"  # a backend that compiles nothing
 Call = tuple[Sequence[Any], Mapping[str, Any]]
 
@@ -97,6 +97,8 @@ def verified_at(target: str, signatures: Sequence[Signature] | None, how: How) -
     function = callable_at(target)
     if hasattr(function, "graph_module"):
         return [_artifact(function, signatures, calls, how)]
+    if how.against is not None:
+        raise ValueError(f"`{target}` is compared with itself; another original is for a program or a file")
     spec = _spec(function, signatures)
     mode = "compiled"
     if how.case is not None:
@@ -162,9 +164,24 @@ def _programs(
             except ShapeError as error:
                 yield Verification(spec.name, kind, findings=error.diagnostics)
                 continue
+            except Exception as error:  # whatever torch or the original has to say: there is no artifact, then
+                yield Verification(spec.name, kind, findings=[_not_exported(error, each.label, spec.name)])
+                continue
             own = Spec(each.spec.signature)
             report = _one(program, own, None if how.samples == 0 else function, None if several else calls, how)
             yield replace(report, name=spec.name, kind=kind, remarks=(*remarks, *report.remarks))
+
+
+def _not_exported(error: Exception, label: str, name: str) -> Diagnostic:
+    from ..targets.traces import user_line
+
+    line = user_line(error)
+    said = next((row for row in str(error).splitlines() if row.strip()), "")
+    notes = (*(() if line is None else (line,)), f"{type(error).__name__}: {said}")
+    helps = ("see whether the function itself runs on an example: `spec.example()`",)
+    return Diagnostic(
+        "failed-artifact", Severity.ERROR, f"`{label}` of `{name}` cannot be exported", notes=notes, helps=helps
+    )
 
 
 def _compiled(

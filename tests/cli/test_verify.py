@@ -49,6 +49,11 @@ def program():
 
 def ends():
     raise SystemExit(0)
+
+def fails(x):
+    raise RuntimeError("no\\nweights")
+
+numbers = [1, 2]
 """
 SPEC = """
 def Net.forward(x: float32[B, 4]) -> float32[B, 3]:
@@ -66,6 +71,8 @@ def noise(x: float32[B]): ...
 def static(x: float32[_], n: Scalar): ...
 
 def unkept(x: float32[B]) -> float32[B + 1]: ...
+
+def fails(x: float32[B]): ...
 """
 
 
@@ -201,3 +208,37 @@ def test_misuse_exits_with_2(folder: Path, arguments: tuple[str, ...], said: str
     found = run("verify", *arguments)
     assert found.exit_code == 2, found.output
     assert said in found.output
+
+
+def test_what_cannot_be_exported_is_a_finding(folder: Path) -> None:
+    result = run("verify", "--backend", "export", "verified_net:fails", "net.shapes")
+    assert result.exit_code == 1, result.output
+    assert "error[failed-artifact]: `all sizes` of `fails` cannot be exported" in result.stdout
+    assert ", in fails: raise RuntimeError(" in result.stdout
+    assert "RuntimeError: no\n" in result.stdout
+    assert "fails: no promise of the exported program was decided" in result.stdout
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("content", [b"nothing", b"PK\x05\x06" + bytes(18)])
+def test_files_that_are_no_artifacts_are_told(folder: Path, content: bytes) -> None:
+    (folder / "net.pt2").write_bytes(content)
+    result = run("verify", "net.pt2", "net.shapes:add")
+    assert result.exit_code == 2, result.output
+    assert "error[unreadable-file]: `net.pt2` is no exported program, no AOTInductor package" in result.stderr
+    script = run("verify", "verified_net.py", "net.shapes:add")
+    assert script.exit_code == 2
+    assert "help: name an object of a module: `verified_net:NAME`" in script.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--examples", "verified_net:numbers"], "`verified_net:numbers` holds no calls: each is (args, kwargs)"),
+        (["--against", "verified_net:add"], "`verified_net:annotated` is compared with itself"),
+    ],
+)
+def test_what_would_be_ignored_or_fail_inside_is_misuse(folder: Path, options: list[str], said: str) -> None:
+    result = run("verify", "--backend", "export", *options, "verified_net:annotated")
+    assert result.exit_code == 2, result.output
+    assert said in " ".join(result.stderr.split())

@@ -76,6 +76,8 @@ class Verification:
 
     def summary(self) -> str:
         """Returns one line: how many promises are kept, and what became of the others."""
+        if not self.all and self.findings:
+            return f"{self.name}: no promise of the {self.kind} was decided"
         counts = {status: sum(each.status == status for each in self.all) for status in (*WRONG, "undecided")}
         others = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         kept = sum(each.status == "kept" for each in self.all)
