@@ -27,7 +27,7 @@ from typing import Final
 
 from .. import pipeline
 from ..diagnostics import Diagnostic, Report, Source, Span
-from ..ir import Compare, Const, Constraint, Level, Origin, Signature, Var
+from ..ir import Compare, Const, Constraint, Level, Origin, Predicate, Signature, Var
 from ..normalize.decide import Proved, implied_by
 from ..serving.curing.lines import Lines, left_out_rows, lines_of, reasons
 from ..serving.curing.model import Added, is_bound
@@ -131,7 +131,7 @@ class _Reader:
             return None
         start, end = _row_of(text, found.span.start)
         row = text[start:end]
-        if row.strip() in new or not self._is_of_bounds(text, found.span):
+        if row.strip() in new or not self._is_superseded(text, found.span):
             if "shapedsl:" in row or not row.lstrip().startswith("where"):
                 return None
             return f"{text[:start]}{row.rstrip()}  # shapedsl: ignore[redundant]{row[len(row.rstrip()) :]}{text[end:]}"
@@ -141,10 +141,14 @@ class _Reader:
             text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
         return text
 
-    def _is_of_bounds(self, text: str, span: Span) -> bool:
+    def _is_superseded(self, text: str, span: Span) -> bool:
+        """Returns whether a bound stands here of which a narrower one was added: torch loses nothing with it."""
         now = _find(Source(self.source.name, text), self.plan.signature.key, self.overrides)[0]
         there = [] if now is None else [c for c in now.constraints if c.span is not None and c.span.start == span.start]
-        return bool(there) and all(is_bound(constraint.predicate) for constraint in there)
+        added = {_end(each.predicate) for each in self.plan.where}
+        for each in self.plan.blocks.values():
+            added.update(_end(one.predicate) for one in each)
+        return bool(there) and all((end := _end(c.predicate)) is not None and end in added for c in there)
 
     def _checked(self, text: str) -> Report:
         report = Report()
@@ -230,6 +234,15 @@ def _tightened(source: Source, plan: Plan) -> tuple[str, Lines] | None:
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text, lines_of(replace(plan, where=[each for each in plan.where if each not in done]))
+
+
+def _end(predicate: Predicate) -> tuple[str, bool] | None:
+    """Returns of which size a bound is, and whether it is a lower one; None if it is no bound."""
+    match predicate:
+        case Compare(op=op, left=Var(name=name), right=Const()) if is_bound(predicate):
+            return name, op.name in (">", ">=")
+        case _:
+            return None
 
 
 def _declared(signature: Signature, name: str, op: str) -> Constraint | None:

@@ -36,6 +36,7 @@ class Asked:
         line: Of the user's code: ``net.py:12, in forward: if n > 1:``.
         symbols: torch's names of what the condition speaks of and the spec does not: it comes from data.
         printed: What torch prints of it.
+        written: ``predicate`` as the program has it, where that is another text: `(A + 3) % 4 == 3` for `A % 4 == 0`.
     """
 
     predicate: Predicate | None = None
@@ -44,6 +45,7 @@ class Asked:
     line: str | None = None
     symbols: tuple[str, ...] = ()
     printed: str = ""
+    written: Predicate | None = None
 
 
 def asked_of(error: BaseException, lowered: Lowered) -> Asked | None:
@@ -69,7 +71,9 @@ def asked_of(error: BaseException, lowered: Lowered) -> Asked | None:
         if asked.is_Relational or asked.is_Boolean:
             predicate = read_predicate(asked, meanings.get)
             reasoner = lowered.reasoner
-            return Asked(predicate if reasoner is None else reasoner.shorter(predicate), line=line, printed=printed)
+            shorter = predicate if reasoner is None else reasoner.shorter(predicate)
+            written = None if shorter == predicate else predicate
+            return Asked(shorter, line=line, printed=printed, written=written)
         size = read_size(asked, meanings.get)
         size = size if lowered.reasoner is None else lowered.reasoner.shorter_size(size)
         return Asked(size=size, line=line, printed=printed)

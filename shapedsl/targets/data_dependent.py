@@ -86,7 +86,8 @@ def _asks(predicate: Predicate, lowered: Lowered) -> str:
 def _answers(asked: Asked, lowered: Lowered, sizes: Mapping[str, int]) -> tuple[str, ...]:
     """Returns the smallest assumptions that answer the question, one for each answer; the example's first."""
     assert asked.predicate is not None
-    found = () if lowered.reasoner is None else lowered.reasoner.cures(lowered, asked.predicate, sizes)
+    said = asked.predicate if asked.written is None else asked.written
+    found = () if lowered.reasoner is None else lowered.reasoner.cures(lowered, said, sizes)
     chosen = list({cure.holds: cure for cure in reversed(found)}.values())
     chosen.sort(key=found.index)
     if not chosen:

@@ -124,3 +124,23 @@ def test_traces_that_run_out_are_told_as_such() -> None:
     found = sd.cure(many, "def many(x: float32[A]): ...\n", entries=("export",), traces=2)
     assert not found.cured
     assert str(found.error) == "export was traced 2 times and is not done"
+
+
+@pytest.mark.parametrize(
+    ("branch", "said"),
+    [
+        (lambda a, b: (a + 3) % 4 == 3, ["where (A + 3) % 4 != 3"]),
+        (lambda a, b: b // 5 < a, ["where B // 5 < A"]),
+        (lambda a, b: -(-a // 4) == 2, ["where -(-A // 4) != 2"]),
+        (lambda a, b: a // 2 > 38, ["where A <= 77"]),  # the range of one size is enough
+    ],
+)
+def test_a_division_is_said_in_the_words_of_the_program(branch: Any, said: list[str]) -> None:
+    def divides(x: Any, y: Any) -> Any:
+        return x * 2 if branch(x.shape[0], y.shape[0]) else x
+
+    found = sd.cure(divides, "def divides(x: float32[A], y: float32[B]):\n    where A >= 1, B >= 1\n")
+    assert found.cured, found
+    assert found.traces == {"export": 2, "compile": 1}
+    assert [f"where {', '.join(step.added)}" for step in found.steps] == said
+    assert "where A >= 1, B >= 1" in (found.text or "") or said == ["where A <= 77"]

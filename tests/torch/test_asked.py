@@ -121,7 +121,8 @@ def test_torch_concludes_from_the_first_assumptions(
     assert found is not None
     assert found.predicate is not None
     assert lowered.reasoner is not None
-    best = lowered.reasoner.cures(lowered, found.predicate, dict(zip("BS", size, strict=True)))[0]
+    asked = found.predicate if found.written is None else found.written
+    best = lowered.reasoner.cures(lowered, asked, dict(zip("BS", size, strict=True)))[0]
     cured = f"{head}{given or 'B >= 0'}, {', '.join(map(write_predicate, best.add))}"
     x = ones(*size)
     assert torch.equal(trace(entry, f, cured, x)(x), f(x))

@@ -21,7 +21,7 @@ from itertools import chain
 from ...ir import COMPARISONS, And, Apply, Compare, Const, Not, Or, Predicate, Signature, Var
 from ...ir.cure import Cure, CureKind
 from ...ir.expanded import Lowered
-from ...ir.walk import negated
+from ...ir.walk import negated, nodes
 from ...ir.write import write_predicate
 from ..predicates import simplify_predicate
 from .bounds import lowered as upper_bounds
@@ -60,8 +60,8 @@ def cures(
     for holds in (False, True) if decided is None else (decided,):
         side = predicate if holds else negated(predicate)
         candidates = _candidates(question, side)
-        if decided is not None:  # torch knows the very words that it asked in
-            candidates = chain([(side,)] if isinstance(side, Compare) else [], candidates)
+        if isinstance(side, Compare) and (decided is not None or _divides(side)):
+            candidates = chain([(side,)], candidates)  # torch knows the very words that it asked in
         for candidate in candidates:
             add = _said(question, candidate)
             if add and frozenset(add) not in found and _decides(question, side, add) and question.possible(*add):
@@ -166,10 +166,23 @@ def _rank(question: Question, cure: Cure, side: Predicate) -> tuple[object, ...]
     """Returns what cures are sorted by."""
     loses_hint = False in [question.hint_satisfies(part) for part in cure.add]
     exact = question.implied(conjunction(cure.add), side) is True  # it takes no size that it could leave
-    heard = _is_said(side, cure.add) or question.shown_by_ranges(side, cure.add)  # torch will conclude it
+    heard = _hearing(question, side, cure.add)
     entangled = any(len(names(part)) > 1 for part in cure.add)  # torch reasons best about one size at a time
     text = ", ".join(map(write_predicate, cure.add))
-    return loses_hint, not exact, not heard, entangled, _KINDS.index(cure.kind), len(cure.add), len(text), text
+    return loses_hint, not exact, heard, entangled, _KINDS.index(cure.kind), len(cure.add), len(text), text
+
+
+def _hearing(question: Question, side: Predicate, add: Sequence[Predicate]) -> int:
+    """Returns 0 where torch will conclude ``side``; of a division it knows no other words than those it asked in."""
+    if question.shown_by_ranges(side, add):
+        return 0
+    if not _is_said(side, add):
+        return 2
+    return 1 if _divides(side) and side not in add else 0
+
+
+def _divides(predicate: Predicate) -> bool:
+    return any(isinstance(node, Apply) and node.op.name in ("//", "%") for node in nodes(predicate))
 
 
 __all__ = ["Cure", "CureKind", "cures"]

@@ -8,7 +8,8 @@ The torch writer decides nothing, so everything is decided here, one step a modu
    derived ones are told in terms of.
 3. `translate`: every constraint over the slots, in integers.
 4. ranges and residues of the slots, by `propagate`; single-variable bounds go there, and what is `stated` of derived ones.
-5. `assumptions`: what is left to tell; `consequences`: what torch does not conclude itself.
+5. `assumptions`: what is left to tell; `consequences`: what torch does not conclude itself,
+   and `written`: what it knows by other words.
 6. `divisors`: none is 0 where Python would have stopped before it; `bounds`: none below 2 is lost.
 
 Before::
@@ -60,6 +61,7 @@ from .solve import solve as solve
 from .stated import stated_of
 from .tell import tell_negative_ints
 from .translate import has_floor, translate_predicate
+from .written import as_written
 
 
 def lower(
@@ -103,6 +105,9 @@ def lower(
             report.error("unsupported-by-torch", message, at=expanded.signature.span)
             return None
         assumptions.append(safe)
+    names = {slot.name for slot in slots.values() if slot.bare and slot.name not in numbers}
+    written = as_written(expanded.signature.constraints, known.values, names, domains.box)
+    assumptions += [each for each in dict.fromkeys(written) if each not in assumptions]
     variables, late = late_bounds(variables, assumptions)
     return Lowered(
         expanded,

@@ -139,7 +139,7 @@ class Loop:
     def _answer(self, entry: Entry, asked: Asked) -> bool:
         """Assumes what decides ``asked``; returns whether there is such a thing."""
         if asked.predicate is not None:
-            return self._decide(entry, asked.predicate, asked.line)
+            return self._decide(entry, asked.predicate, asked.line, asked.written)
         if asked.size is not None:
             return self._number(entry, asked.size, asked.line)
         if asked.text:
@@ -150,11 +150,12 @@ class Loop:
             self._propose(entry, message, asked.line, ("`torch._check` in the program says what data is like",))
         return False
 
-    def _decide(self, entry: Entry, predicate: Predicate, line: str | None) -> bool:
+    def _decide(self, entry: Entry, predicate: Predicate, line: str | None, written: Predicate | None) -> bool:
         known = self._asked.get(predicate)
         if known is None:
             given = [each.predicate for each in self.added]
-            found = cures(self.traces.lowered, predicate, given=given, hints=self.traces.sizes, most=MOST_CANDIDATES)
+            said = predicate if written is None else written
+            found = cures(self.traces.lowered, said, given=given, hints=self.traces.sizes, most=MOST_CANDIDATES)
             step = Step(entry, self.case, write_predicate(predicate), line, ())
             known = self._asked[predicate] = _Question(step, self._sorted(found), found)
         else:
