@@ -225,12 +225,13 @@ def _attention(
 
 
 def _attentions() -> list[Entry]:
-    ones = rows(B=(2, 1, 1, 3, 2), Q=(3, 1, 4, 1, 7), K=(4, 1, 2, 5, 1))
-    twos = rows(B=(2, 3, 2, 4), Q=(3, 2, 7, 5), K=(4, 1, 2, 5))
+    twos = rows(B=(2, 3, 2, 4), Q=(3, 2, 7, 5), K=(4, 3, 2, 5))
+    alone = rows(B=(1, 1, 1, 1), Q=(3, 2, 7, 5), K=(4, 3, 2, 5))
     equal = rows(B=(2, 3, 2, 4), Q=(3, 2, 7, 5), K=(3, 2, 7, 5))
     wide: Sizes = {"B": 2, "Q": 3, "K": 3, "E": 9}
-    none: Sizes = {"B": 2, "Q": 0, "K": 3}
+    short: Sizes = {"B": 2, "Q": 1, "K": 3}
     single: Sizes = {"B": 1, "Q": 3, "K": 3}
+    pair: Sizes = {"B": 2, "Q": 3, "K": 3}
 
     def entry(name: str, good: tuple[Sizes, ...], bad: tuple[Sizes, ...], spec: str | None, **options: Any) -> Entry:
         first = options.get("first", True)
@@ -245,14 +246,14 @@ def _attentions() -> list[Entry]:
 
     fast = {"need_weights": False}
     return [
-        entry("", ones, (wide, none), None),
-        entry("length first", ones, (wide, none), None, first=False),
+        entry("", twos, (wide, single, short), None),
+        entry("length first", twos, (wide, single, short), None, first=False),
         entry("masks", twos, (wide, single), "forward@2", masks="pm", **fast),
         entry("one mask", twos, (wide, single), "forward@2", masks="m", **fast),
-        entry("a mask for each head", ones, (wide, none), "forward@3", masks="h"),
+        entry("a mask for each head", twos, (wide, single, short), "forward@3", masks="h"),
         entry("one tensor, masks", equal, (wide, single), "forward@4", masks="pm", one=True, **fast),
         entry("masks, length first", twos, (wide, single), "forward@6", masks="pm", first=False, **fast),
-        entry("a mask for each head, length first", ones, (wide, none), "forward@7", masks="h", first=False),
+        entry("a mask for each head, length first", twos, (wide, single, short), "forward@7", masks="h", first=False),
         entry(
             "one tensor, masks, length first",
             equal,
@@ -267,10 +268,13 @@ def _attentions() -> list[Entry]:
             "MultiheadAttention, unbatched",
             lambda: nn.MultiheadAttention(8, 2).eval(),
             lambda Q, K, E=8: ((randn(Q, E), randn(K, 8), randn(K, 8)), {"attn_mask": _mask(Q, K), **fast}),
-            rows(Q=(3, 2, 7, 5), K=(4, 1, 2, 5)),
+            rows(Q=(3, 2, 7, 5), K=(4, 3, 2, 5)),
             ({"Q": 1, "K": 3}, {"Q": 3, "K": 3, "E": 9}),
             spec="forward@9",
         ),
+        entry("one sequence", alone, (wide, pair), "forward@10"),
+        entry("one sequence, masks", alone, (wide, pair), "forward@10", masks="pm"),
+        entry("one sequence, length first", alone, (wide, pair), "forward@11", first=False, **fast),
     ]
 
 
@@ -318,11 +322,18 @@ def _transformers() -> list[Entry]:
         )
 
     def decoder(
-        name: str, lows: tuple[int, int], bad: Sizes, spec: str | None, *, train: bool = False, **options: Any
+        name: str,
+        lows: tuple[int, int],
+        bad: Sizes,
+        spec: str | None,
+        *,
+        train: bool = False,
+        most: int = 3,
+        **options: Any,
     ) -> Entry:
         first = options.get("first", True)
         good = tuple(
-            {"B": max(B, lows[0]), "T": max(T, lows[1]), "S": S}
+            {"B": min(max(B, lows[0]), most), "T": max(T, lows[1]), "S": S}
             for B, T, S in ((2, 3, 4), (1, 1, 2), (3, 1, 5), (2, 6, 1))
         )
         return Entry(
@@ -335,21 +346,21 @@ def _transformers() -> list[Entry]:
         )
 
     return [
-        encoder("", ((2, 1, 1, 3), (3, 1, 4, 1)), {"B": 2, "S": 0}, None),
-        encoder("length first", ((2, 1, 1, 3), (3, 1, 4, 1)), {"B": 2, "S": 0}, None, first=False),
-        encoder("padding", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="p"),
-        encoder("padding and a mask", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="pm"),
+        encoder("", ((2, 2, 4, 3), (3, 1, 4, 1)), {"B": 1, "S": 3}, None),
+        encoder("length first", ((2, 2, 4, 3), (3, 1, 4, 1)), {"B": 1, "S": 3}, None, first=False),
+        encoder("padding", ((2, 2, 4, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="p"),
+        encoder("padding and a mask", ((2, 2, 4, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@3", masks="pm"),
         encoder("a mask", ((2, 2, 4, 3), (3, 1, 4, 2)), {"B": 1, "S": 3}, "forward@2", masks="m"),
-        encoder("a mask for each head", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@4", masks="h"),
+        encoder("a mask for each head", ((2, 2, 4, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@4", masks="h"),
         encoder(
             "a mask, length first", ((2, 2, 4, 3), (3, 1, 4, 2)), {"B": 1, "S": 3}, "forward@6", masks="m", first=False
         ),
         encoder(
-            "padding, length first", ((2, 1, 1, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@7", masks="p", first=False
+            "padding, length first", ((2, 2, 4, 3), (3, 2, 4, 2)), {"B": 2, "S": 1}, "forward@7", masks="p", first=False
         ),
         encoder(
             "a mask for each head, length first",
-            ((2, 1, 1, 3), (3, 2, 4, 2)),
+            ((2, 2, 4, 3), (3, 2, 4, 2)),
             {"B": 2, "S": 1},
             "forward@8",
             masks="h",
@@ -363,11 +374,24 @@ def _transformers() -> list[Entry]:
             ({"S": 1}, {"S": 3, "E": 9}),
             spec="forward@9",
         ),
-        decoder("", (1, 1), {"B": 2, "T": 0, "S": 3}, None),
-        decoder("training", (1, 1), {"B": 2, "T": 0, "S": 3}, None, train=True),
+        encoder("one sequence", ((1, 1, 1, 1), (3, 1, 4, 2)), {"B": 2, "S": 3}, "forward@10"),
+        encoder("one sequence, masks", ((1, 1, 1, 1), (3, 2, 4, 7)), {"B": 1, "S": 1}, "forward@11", masks="pm"),
+        encoder(
+            "one sequence, length first", ((1, 1, 1, 1), (3, 1, 4, 2)), {"B": 2, "S": 3}, "forward@12", first=False
+        ),
+        encoder(
+            "one sequence, masks, length first",
+            ((1, 1, 1, 1), (3, 2, 4, 7)),
+            {"B": 1, "S": 1},
+            "forward@13",
+            masks="p",
+            first=False,
+        ),
+        decoder("", (2, 1), {"B": 1, "T": 2, "S": 3}, None),
+        decoder("training", (2, 1), {"B": 1, "T": 2, "S": 3}, None, train=True),
         decoder("a mask", (2, 1), {"B": 1, "T": 2, "S": 3}, "forward@2", masks="m"),
         decoder("any masks", (2, 2), {"B": 2, "T": 1, "S": 3}, "forward@3", masks="mp"),
-        decoder("length first", (1, 1), {"B": 2, "T": 0, "S": 3}, None, first=False),
+        decoder("length first", (2, 1), {"B": 1, "T": 2, "S": 3}, None, first=False),
         decoder("a mask, length first", (2, 1), {"B": 1, "T": 2, "S": 3}, "forward@5", masks="m", first=False),
         Entry(
             "TransformerDecoderLayer, unbatched",
@@ -378,6 +402,8 @@ def _transformers() -> list[Entry]:
             spec="forward@7",
         ),
         decoder("any masks, length first", (2, 2), {"B": 2, "T": 1, "S": 3}, "forward@6", masks="mp", first=False),
+        decoder("one sequence", (1, 1), {"B": 2, "T": 3, "S": 3}, "forward@8", most=1),
+        decoder("one sequence, length first", (1, 1), {"B": 2, "T": 3, "S": 3}, "forward@9", most=1, first=False),
     ]
 
 

@@ -1,9 +1,9 @@
 """``torch.nn.MultiheadAttention``.
 
-Its specs differ in layout (``batch_first``), and in what torch must know in order to trace: with a mask, the fused kernel
-asks whether the batch or the query is 1. Where query, key and value are one tensor, their lengths are one size too.
-A mask of three dims has a matrix for each head: where there is one head, the batch must not be 1. Two masks have one
-dtype.
+Its specs differ in layout (``batch_first``), and in the batch. All lengths are at least 2: inductor asks whether one is 1.
+A batch of one is a number, in specs of its own (``forward@10``, ``forward@11``): where it is only one of the sizes that a
+batch may have, what inductor computes without weights and with gradients is wrong on CPU. Where query, key and value are
+one tensor, their lengths are one size too. A mask of three dims has a matrix for each head. Two masks have one dtype.
 """
 
 # Dims tell overloads apart, and checkers see none.
@@ -21,7 +21,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "no masks"
-    where batch_first == 1, B >= 1, Q >= 1, K >= 1
+    where batch_first == 1, B >= 2, Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -37,7 +37,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "masks"
-    where batch_first == 1, B >= 2, Q >= 2, K >= 1
+    where batch_first == 1, B >= 2, Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -53,7 +53,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "a mask for each head"
-    where batch_first == 1, B * num_heads >= 2, Q >= 1, K >= 1
+    where batch_first == 1, B >= 2, Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -85,7 +85,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "no masks"
-    where batch_first == 0, B >= 1, Q >= 1, K >= 1
+    where batch_first == 0, B >= 2, Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -101,7 +101,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "masks"
-    where batch_first == 0, B >= 2, Q >= 2, K >= 1
+    where batch_first == 0, B >= 2, Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -117,7 +117,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "a mask for each head"
-    where batch_first == 0, B * num_heads >= 2, Q >= 1, K >= 1
+    where batch_first == 0, B >= 2, Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -149,7 +149,7 @@ class MultiheadAttention:
     @overload
     @shapes("""
     "unbatched"
-    where Q >= 2, K >= 1
+    where Q >= 2, K >= 2
     """)
     def forward(
         self,
@@ -162,3 +162,35 @@ class MultiheadAttention:
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor[L["Q, embed_dim"]], Tensor | None]: ...
+    @overload
+    @shapes("""
+    "one sequence"
+    where batch_first == 1, B == 1, Q >= 2, K >= 2
+    """)
+    def forward(
+        self,
+        query: Tensor[L["B, Q, embed_dim"]],
+        key: Tensor[L["B, K, kdim"]],
+        value: Tensor[L["B, K, vdim"]],
+        key_padding_mask: Tensor[B, K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, K] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[L["B, Q, embed_dim"]], Tensor[L["B, ..."]] | None]: ...
+    @overload
+    @shapes("""
+    "one sequence"
+    where batch_first == 0, B == 1, Q >= 2, K >= 2
+    """)
+    def forward(
+        self,
+        query: Tensor[L["Q, B, embed_dim"]],
+        key: Tensor[L["K, B, kdim"]],
+        value: Tensor[L["K, B, vdim"]],
+        key_padding_mask: Tensor[B, K] | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor[Q, K] | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor[L["Q, B, embed_dim"]], Tensor[L["B, ..."]] | None]: ...

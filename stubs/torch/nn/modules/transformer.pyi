@@ -1,7 +1,9 @@
 """Layers of ``torch.nn.Transformer``.
 
-Their specs differ in layout, which is the attention's (``batch_first``), and in what torch must know in order to trace.
-Where the excluded sizes are needed (one query, a batch of one), compile the layer a second time for these alone.
+Their specs differ in layout, which is the attention's (``batch_first``), in what torch must know in order to trace, and in
+the batch. A batch of one is a number, in specs of its own: where it is only one of the sizes that a batch may have, what
+inductor computes with gradients is wrong on CPU. Where other excluded sizes are needed (one query), compile the layer a
+second time for these alone.
 """
 
 # Dims tell overloads apart, and checkers see none.
@@ -22,7 +24,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "no masks"
-    where self_attn_batch_first == 1, B >= 1, S >= 1
+    where self_attn_batch_first == 1, B >= 2, S >= 1
     """)
     def forward(
         self,
@@ -46,7 +48,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "padding, and maybe a mask"
-    where self_attn_batch_first == 1, B >= 1, S >= 2
+    where self_attn_batch_first == 1, B >= 2, S >= 2
     """)
     def forward(
         self,
@@ -58,7 +60,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "a mask for each head"
-    where self_attn_batch_first == 1, B * self_attn_num_heads >= 2, S >= 2
+    where self_attn_batch_first == 1, B >= 2, S >= 2
     """)
     def forward(
         self,
@@ -70,7 +72,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "no masks"
-    where self_attn_batch_first == 0, B >= 1, S >= 1
+    where self_attn_batch_first == 0, B >= 2, S >= 1
     """)
     def forward(
         self,
@@ -94,7 +96,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "padding, and maybe a mask"
-    where self_attn_batch_first == 0, B >= 1, S >= 2
+    where self_attn_batch_first == 0, B >= 2, S >= 2
     """)
     def forward(
         self,
@@ -106,7 +108,7 @@ class TransformerEncoderLayer:
     @overload
     @shapes("""
     "a mask for each head"
-    where self_attn_batch_first == 0, B * self_attn_num_heads >= 2, S >= 2
+    where self_attn_batch_first == 0, B >= 2, S >= 2
     """)
     def forward(
         self,
@@ -127,6 +129,54 @@ class TransformerEncoderLayer:
         src_key_padding_mask: Tensor[S] | None = None,
         is_causal: bool = False,
     ) -> Tensor[S, D]: ...
+    @overload
+    @shapes("""
+    "one sequence, no masks"
+    where self_attn_batch_first == 1, B == 1, S >= 1
+    """)
+    def forward(
+        self,
+        src: Tensor[B, S, D],
+        src_mask: None = None,
+        src_key_padding_mask: None = None,
+        is_causal: bool = False,
+    ) -> Tensor[B, S, D]: ...
+    @overload
+    @shapes("""
+    "one sequence, masks"
+    where self_attn_batch_first == 1, B == 1, S >= 2
+    """)
+    def forward(
+        self,
+        src: Tensor[B, S, D],
+        src_mask: Tensor[S, S] | None = None,
+        src_key_padding_mask: Tensor[B, S] | None = None,
+        is_causal: bool = False,
+    ) -> Tensor[B, S, D]: ...
+    @overload
+    @shapes("""
+    "one sequence, no masks"
+    where self_attn_batch_first == 0, B == 1, S >= 1
+    """)
+    def forward(
+        self,
+        src: Tensor[S, B, D],
+        src_mask: None = None,
+        src_key_padding_mask: None = None,
+        is_causal: bool = False,
+    ) -> Tensor[S, B, D]: ...
+    @overload
+    @shapes("""
+    "one sequence, masks"
+    where self_attn_batch_first == 0, B == 1, S >= 2
+    """)
+    def forward(
+        self,
+        src: Tensor[S, B, D],
+        src_mask: Tensor[S, S] | None = None,
+        src_key_padding_mask: Tensor[B, S] | None = None,
+        is_causal: bool = False,
+    ) -> Tensor[S, B, D]: ...
 
 @shapes("""
 const self_attn_embed_dim, self_attn_batch_first = _
@@ -136,7 +186,7 @@ class TransformerDecoderLayer:
     @overload
     @shapes("""
     "no masks"
-    where self_attn_batch_first == 1, B >= 1, T >= 1, S >= 1
+    where self_attn_batch_first == 1, B >= 2, T >= 1, S >= 1
     """)
     def forward(
         self,
@@ -184,7 +234,7 @@ class TransformerDecoderLayer:
     @overload
     @shapes("""
     "no masks"
-    where self_attn_batch_first == 0, B >= 1, T >= 1, S >= 1
+    where self_attn_batch_first == 0, B >= 2, T >= 1, S >= 1
     """)
     def forward(
         self,
@@ -245,3 +295,35 @@ class TransformerDecoderLayer:
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor[T, D]: ...
+    @overload
+    @shapes("""
+    "one sequence, no masks"
+    where self_attn_batch_first == 1, B == 1, T >= 1, S >= 1
+    """)
+    def forward(
+        self,
+        tgt: Tensor[B, T, D],
+        memory: Tensor[B, S, D],
+        tgt_mask: None = None,
+        memory_mask: None = None,
+        tgt_key_padding_mask: None = None,
+        memory_key_padding_mask: None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor[B, T, D]: ...
+    @overload
+    @shapes("""
+    "one sequence, no masks"
+    where self_attn_batch_first == 0, B == 1, T >= 1, S >= 1
+    """)
+    def forward(
+        self,
+        tgt: Tensor[T, B, D],
+        memory: Tensor[S, B, D],
+        tgt_mask: None = None,
+        memory_mask: None = None,
+        tgt_key_padding_mask: None = None,
+        memory_key_padding_mask: None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor[T, B, D]: ...
