@@ -66,7 +66,10 @@ class Cured:
             "traces": dict(self.traces),
             "steps": [step.to_dict() for step in self.steps],
             "proposals": [proposal.to_dict() for proposal in self.proposals],
-            "errors": [{"case": case, "entry": entry, "error": _said(error)} for case, entry, error in self.errors],
+            "errors": [
+                {"case": case, "entry": entry, "error": _said(error), "line": _line(error), "helps": _helps(error)}
+                for case, entry, error in self.errors
+            ],
             "remarks": list(self.remarks),
             "patch": self.patch,
             "spec": str(self.spec),
@@ -103,12 +106,17 @@ def story(cured: Cured) -> list[str]:
         where = f" ({proposal.line})" if proposal.line is not None else ""
         rows.append(f"proposed for {' and '.join(entries)}{case}: {proposal.message}{where}")
         rows += [f"  - {option}" for option in proposal.options]
-    said: dict[tuple[str | None, str], list[str]] = {}
+    said: dict[tuple[str | None, str, str | None], tuple[list[str], list[str]]] = {}
+    proposed = {(proposal.case, proposal.entry) for proposal in cured.proposals}  # they have the line, and what helps
     for failed, entry, error in cured.errors:
-        said.setdefault((failed, _said(error)), []).append(entry)
-    for (failed, reason), entries in said.items():
+        told = (failed, entry) in proposed
+        line, helps = (None, []) if told else (_line(error), _helps(error))
+        said.setdefault((failed, _said(error), line), ([], helps))[0].append(entry)
+    for (failed, reason, line), (entries, helps) in said.items():
         of = f" of {failed}" if failed is not None else ""
-        rows.append(f"{' and '.join(entries)}{of} {'fails' if len(entries) == 1 else 'fail'}: {reason}")
+        where = f" ({line})" if line is not None else ""
+        rows.append(f"{' and '.join(entries)}{of} {'fails' if len(entries) == 1 else 'fail'}: {reason}{where}")
+        rows += [f"  - {each}" for each in helps]
     failed_by = {entry for _, entry, _ in cured.errors}
     if failed_by and (others := [entry for entry in cured.traces if entry not in failed_by]):
         rows.append(f"{' and '.join(others)} alone is cured by `entries=` or `--entry {others[0]}`")
@@ -132,6 +140,17 @@ def _said(error: BaseException) -> str:
         return error.diagnostics[0].message
     text = next((row for row in str(error).splitlines() if row.strip()), "")
     return text if isinstance(error, Unfinished) else f"{type(error).__name__}: {text}"[:300]
+
+
+def _line(error: BaseException) -> str | None:
+    """Returns the line of the user's code at which a trace ended."""
+    from ..targets.traces import user_line
+
+    return None if isinstance(error, Unfinished) else user_line(error)
+
+
+def _helps(error: BaseException) -> list[str]:
+    return list(error.diagnostics[0].helps) if isinstance(error, ShapeError) else []
 
 
 def cured_of(plan: Plan, spec: Spec, overrides: Mapping[str, int] | None = None) -> Cured:

@@ -10,6 +10,7 @@ from .. import pipeline
 from ..diagnostics import Report, ShapeError
 from ..ir import AnyType, Signature, Var, VariableKind
 from ..normalize.decide import range_of
+from ..serving.examples.unmet import tell_unknown
 from ..targets.tensors import torch_for
 from .cured import Cured, cured_of
 from .entries import Check, lower_expanded
@@ -65,7 +66,8 @@ def cure(
         consts: Sizes that are given, those of ``const X = _`` among them, for an example that is made.
 
     Raises:
-        ShapeError: The spec is wrong, the example does not satisfy it, or none can be made (``missing-input``).
+        ShapeError: The spec is wrong, the example does not satisfy it, or none can be made (``missing-input``);
+            ``unknown-name``: ``consts`` has a size that the spec has not.
         TypeError: An argument is not of its type.
         ValueError: ``entries`` names no entry point, or ``traces`` is less than 1.
 
@@ -130,6 +132,9 @@ def cure_spec(
     spec.normal()
     _refuse_attributes(signature)
     only = _position(signature, case)
+    report = Report()
+    tell_unknown(signature, consts or {}, report)
+    report.raise_errors()
     if call is not None:
         Check(signature, call_signature(fn, signature))(*call[0], **call[1])
 

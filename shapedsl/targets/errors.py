@@ -39,6 +39,7 @@ from ..ir.write import write_dim, write_predicate
 from .asked import asked_of
 from .data_dependent import data_dependent, from_data
 from .printed import read_printed
+from .size_arguments import size_argument
 from .symbolic import Unreadable
 from .traces import example_sizes
 
@@ -67,7 +68,7 @@ def trace_failure(
     """
     asked = asked_of(error, lowered)
     if asked is None:
-        return None
+        return size_argument(error)
     found = data_dependent(asked, lowered, example_sizes(error, lowered, arguments))
     return from_data(asked) if found is None and data else found
 

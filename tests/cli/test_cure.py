@@ -193,3 +193,17 @@ def test_a_wrong_file(folder: Path) -> None:
     result = run("cure", "cured_net:plain", "wrong.shapes")
     assert result.exit_code == 1
     assert "error[contradiction]" in result.output
+
+
+def test_sizes_that_the_spec_has_not_are_told(folder: Path) -> None:
+    result = run("cure", "--size", "Q=3", "cured_net:plain", "net.shapes")
+    assert result.exit_code == 2, result.output
+    assert "error[unknown-name]: `plain` has no size and no parameter `Q`" in result.stderr
+
+
+def test_what_ends_a_trace_has_its_line(folder: Path) -> None:
+    (folder / "cured_net.py").write_text(MODULE + "\ndef plain(x):\n    raise RuntimeError('no weights')\n")
+    result = run("cure", "--entry", "export", "cured_net:plain", "net.shapes")
+    assert result.exit_code == 1, result.output
+    assert "export fails: RuntimeError: no weights (" in result.stdout
+    assert "in plain: raise RuntimeError(" in result.stdout
