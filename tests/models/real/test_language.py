@@ -1,6 +1,7 @@
 """Language models do under their files what ``docs/models.md`` says: one graph and one program an alternative.
 
-The page is made by running all of it with inductor; what is slow and much like another model is left to that.
+The page is made by running all of it with inductor; what is slow and much like another model is left to that, and
+to the library's entries of the same models.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from tests.models.real.runner import exported, try_compiled, try_program
 
 ENTRIES = (*language_entries.ENTRIES, *own_entries.ENTRIES)
 ALL = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-SLOW = ("T5ForConditionalGeneration", "LlamaForCausalLM, prefill without a mask")
+SLOW = (
+    "T5ForConditionalGeneration",
+    "WhisperModel",
+    "LlamaForCausalLM, prefill",
+    "LlamaForCausalLM, prefill without a mask",
+)
 MOST = pytest.mark.parametrize(
     "entry", [entry for entry in ENTRIES if entry.name not in SLOW], ids=lambda entry: entry.name
 )
