@@ -11,10 +11,11 @@ from ..diagnostics import Diagnostic, Report, ShapeError
 from ..ir import Signature
 from ..serving.verifying.report import Verification
 from ..targets.tensors import torch_for
+from .numbers_given import count, whole
 from .sources import as_spec, given_spec
 from .spec import Spec, warn
 from .verifying_artifacts import Asked, Found, artifacts_of, opened, spec_inside
-from .verifying_dispatched import compared_served
+from .verifying_dispatched import compared_served, tolerance_of
 
 if TYPE_CHECKING:
     from ..ir.expanded import Expanded
@@ -79,7 +80,8 @@ def verify(
         ShapeError: ``lost-assumption``, ``merged-dims``, ``specialized-dim``, ``extra-assumption``, ``return-mismatch``,
             ``wrong-artifact``, with the report as ``.report``. Whether or not ``raises`` is set: the spec is wrong, or
             about another structure than the artifact (``rank-mismatch``, ``unknown-parameter``).
-        TypeError: ``program`` is nothing that can be verified.
+        TypeError: ``program`` is nothing that can be verified; or an argument is not of its type.
+        ValueError: ``samples`` or ``tolerance`` is negative, or no number.
 
     Example:
         >>> spec = sd.loads("def f(x: Tensor[B, D]) -> Tensor[B]: where B <= 8")["f"]
@@ -100,6 +102,8 @@ def verify(
     called = examples is not None and is_program  # nothing else has to be called to be looked at
     if against is None and (samples is not None or grad or called or tolerance is not None):
         raise TypeError("samples=, grad=, tolerance= and examples= compare values: pass the original as against=")
+    samples = None if samples is None else count("samples", samples)
+    seed, tolerance = whole("seed", seed), tolerance_of(tolerance)
     found = _selected(_spec_of(program, spec, against), case)
     made = _found(program, Asked(found, expand, calls, seed))
     report = verified(found.name, made.artifacts, allowed)
@@ -129,14 +133,13 @@ def _compared(program: Any, made: Found, how: Compared) -> Sampled:
     """Returns how the values of an artifact compare with the original's."""
     from ..serving.exported.programs import positional_names
     from ..serving.verifying.promises import static_sizes
-    from ..serving.verifying.sampled import sampled
+    from ..serving.verifying.structures import Made, sampled_each
     from ..targets.entry.parameters import parameters_of
 
     artifact = made.artifacts[0]
     dispatcher = getattr(program, "dispatcher", None)
     if dispatcher is not None:
         return compared_served(program, dispatcher, f"the {artifact.kind}", how)
-    signature = replace(artifact.expanded.signature, alternatives=())
     run: Callable[..., Any] = (
         program if made.run is None else made.run
     )  # a module in torch's wrapper has no truth value
@@ -144,21 +147,28 @@ def _compared(program: Any, made: Found, how: Compared) -> Sampled:
     if hasattr(program, "graph_module"):
         from ..targets.entry.programs import program_runner
 
-        names = positional_names(parameters_of(how.target, signature))
+        names = positional_names(parameters_of(how.target, artifact.expanded.signature))
         run = program_runner(program, artifact.kind, names)
         like = program.example_inputs
-    return sampled(
+    structures = [
+        Made(
+            replace(each.expanded, signature=replace(each.expanded.signature, alternatives=())),
+            static_sizes(each),
+            each.label,
+        )
+        for each in made.artifacts
+    ]
+    return sampled_each(
         f"the {artifact.kind}",
         how.target,
         run,
-        replace(artifact.expanded, signature=signature),
+        structures,
         n=how.samples,
         seed=how.seed,
         grad=how.grad,
         tolerance=how.tolerance,
         examples=how.examples,
         like=None if how.examples else like,
-        sizes=static_sizes(artifact),
     )
 
 

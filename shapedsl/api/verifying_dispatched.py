@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -87,27 +88,26 @@ def compared_served(program: Any, dispatcher: Dispatcher, label: str, how: Compa
         label: What messages call it.
         how: The original, and how closely.
     """
-    from ..serving.verifying.sampled import sampled
+    from ..serving.verifying.structures import Made, sampled_each
 
-    found: Sampled | None = None
-    for structure in list(dispatcher.structures.values()):
-        keys = [dict(artifact.key) for artifact in structure.artifacts.values()]
-        each = sampled(
-            label,
-            how.target,
-            program,
-            structure.expanded,
-            n=how.samples,
-            seed=how.seed,
-            grad=how.grad,
-            tolerance=how.tolerance,
-            examples=how.examples if found is None else (),
-            like=how.examples[0] if how.examples else None,
-            sizes={name: key[name] for key in keys[:1] for name in structure.statics if name in key},
-        )
-        found = each if found is None else found.and_(each)
-    assert found is not None  # something of it was made
-    return found
+    made: list[Made] = []
+    for at, structure in enumerate(list(dispatcher.structures.values()), 1):
+        keys = [dict(artifact.key) for artifact in structure.artifacts.values()] or [{}]
+        for key in keys:
+            sizes = {name: key[name] for name in structure.statics if name in key}
+            shown = ", ".join([f"structure {at}", *(f"{name} = {size}" for name, size in sizes.items())])
+            made.append(Made(structure.expanded, sizes, shown))
+    return sampled_each(
+        label,
+        how.target,
+        program,
+        made,
+        n=how.samples,
+        seed=how.seed,
+        grad=how.grad,
+        tolerance=how.tolerance,
+        examples=how.examples,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,20 @@ def how_of(samples: int | None, grad: object, tolerance: float | None, seed: int
 
     if not isinstance(grad, bool):
         raise TypeError(f"grad= is True or False, not {grad!r}")
-    if tolerance is not None and not number("tolerance", tolerance) >= 0:
+    drawn = SAMPLES if samples is None else count("samples", samples)
+    return Verify(drawn, whole("seed", seed), grad, tolerance_of(tolerance))
+
+
+def tolerance_of(tolerance: float | None) -> float | None:
+    """Returns an allowed relative error.
+
+    Raises:
+        TypeError: It is no number.
+        ValueError: It is negative, infinite or NaN.
+    """
+    if tolerance is not None and not 0 <= number("tolerance", tolerance) < math.inf:
         raise ValueError(f"tolerance= is a number, 0 or more, not {tolerance!r}")
-    return Verify(SAMPLES if samples is None else count("samples", samples), whole("seed", seed), grad, tolerance)
+    return tolerance
 
 
 def before_serving(verify: object) -> Verify | None:

@@ -22,8 +22,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ...diagnostics import Report, ShapeError
-from ...ir import Signature, VariableKind
+from ...diagnostics import Diagnostic, Report, Severity, ShapeError
+from ...ir import Signature, Static, VariableKind
 from ...ir.expand import expand
 from ...ir.expanded import Expanded
 from ...runtime.explain import sizes_of
@@ -80,6 +80,7 @@ def samples(
         affordable = Affordable(like)
         try:
             if isinstance(spec, Expanded):
+                _require_statics(spec, {**like, **given.values})
                 drawn = draw_at(replace(spec, signature=own), n, seed, given=given, affordable=affordable)
             else:
                 drawn = draw(own, n, seed, given=given, report=report, accept=affordable)
@@ -110,6 +111,20 @@ def _raise_missing(report: Report, signature: Signature) -> None:
     """
     if any(each.code == "missing-input" for each in report.errors) or not signature.alternatives:
         report.raise_errors()
+
+
+def _require_statics(expanded: Expanded, like: Mapping[str, Any]) -> None:
+    """Refuses to draw what only a call can tell.
+
+    Raises:
+        ShapeError: ``missing-input``: a static size, and no call that has it.
+    """
+    for leaf in expanded.leaves:
+        for axis, dim in enumerate(leaf.dims):
+            if isinstance(dim, Static) and leaf.path.root not in like:
+                message = f"`{leaf.place(axis)}` is static, so an example has to give it"
+                helps = ("pass calls: `examples=[(args, kwargs)]`",)
+                raise ShapeError([Diagnostic("missing-input", Severity.ERROR, message, helps=helps)])
 
 
 def given_samples(spec: Signature | Expanded, calls: Calls, given: Sequence[Call]) -> list[Sample]:
