@@ -165,7 +165,7 @@ def _programs(
                 yield Verification(spec.name, kind, findings=error.diagnostics)
                 continue
             except Exception as error:  # whatever torch or the original has to say: there is no artifact, then
-                yield Verification(spec.name, kind, findings=[_not_exported(error, each.label, spec.name)])
+                yield Verification(spec.name, kind, findings=(_not_exported(error, each.label, spec.name),))
                 continue
             own = Spec(each.spec.signature)
             report = _one(program, own, None if how.samples == 0 else function, None if several else calls, how)

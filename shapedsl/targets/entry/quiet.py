@@ -32,7 +32,7 @@ def without_partial_graphs() -> Generator[None, None, None]:
     if thread in _quiet or any(logging.getLogger(name).isEnabledFor(logging.INFO) for name in _LOGS):
         yield
         return
-    names: dict[str, Any] = vars(_trace)  # a name of the module goes before the one of Python
+    names: Any = _trace.__dict__  # a name of the module goes before the one of Python
     with _lock:
         _quiet.add(thread)
         names["print"] = _print
@@ -48,7 +48,7 @@ def without_partial_graphs() -> Generator[None, None, None]:
 def _print(*values: object, **options: Any) -> None:
     """Prints as Python does, but for what goes to standard error in a thread that exports."""
     if options.get("file") is not sys.stderr or threading.get_ident() not in _quiet:
-        builtins.print(*values, **options)
+        builtins.print(*values, **options)  # noqa: T201 - it is what torch called
 
 
 __all__ = ["without_partial_graphs"]
