@@ -319,8 +319,8 @@ def test_a_batch_of_one_has_a_spec_of_its_own() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     attention = nn.MultiheadAttention(8, 2, batch_first=True)
     for batch, key in ((2, "forward"), (1, "forward@10")):
-        x = torch.ones(batch, 3, 8)
-        for found in (sd.stub_for(layer, args=(x,)), sd.stub_for(attention, args=(x, x, x))):
+        x, y = torch.ones(batch, 3, 8), torch.ones(batch, 5, 8)
+        for found in (sd.stub_for(layer, args=(x,)), sd.stub_for(attention, args=(x, y, y))):
             assert found is not None
             assert found.signature.key.rpartition(".")[2] == key
 
