@@ -92,9 +92,11 @@ def _raised_inside(error: BaseException) -> ShapeError | None:
     One that somebody was handling when another thing went wrong is not what went wrong.
     """
     each: BaseException | None = error
-    while each is not None:
+    seen: set[int] = set()  # causes may go around
+    while each is not None and id(each) not in seen:
         if isinstance(each, ShapeError):
             return each
+        seen.add(id(each))
         wrapped = type(each).__module__.startswith("torch.")
         each = each.__cause__ or (each.__context__ if wrapped else None)
     return None

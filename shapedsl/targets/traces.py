@@ -21,15 +21,25 @@ from ..runtime.explain import sizes_of
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """Yields ``error`` and all that it comes from, each once."""
+    """Yields ``error`` and all that it comes from or holds, each once; but none that has no text."""
     seen: set[int] = set()
     pending: list[BaseException | None] = [error]
     while pending:
         each = pending.pop(0)
         if each is not None and id(each) not in seen:
             seen.add(id(each))
-            yield each
+            if _has_text(each):
+                yield each
             pending += [each.__cause__, each.__context__]
+            if type(each).__name__ in ("ExceptionGroup", "BaseExceptionGroup"):
+                pending += getattr(each, "exceptions", ())
+
+
+def _has_text(error: BaseException) -> bool:
+    try:
+        return isinstance(str(error), str)
+    except Exception:  # the user's class may do as it likes
+        return False
 
 
 def shape_env(error: BaseException) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -126,15 +127,15 @@ def test_traces_that_run_out_are_told_as_such() -> None:
     assert str(found.error) == "export was traced 2 times and is not done"
 
 
-@pytest.mark.parametrize(
-    ("branch", "said"),
-    [
-        (lambda a, b: (a + 3) % 4 == 3, ["where (A + 3) % 4 != 3"]),
-        (lambda a, b: b // 5 < a, ["where B // 5 < A"]),
-        (lambda a, b: -(-a // 4) == 2, ["where -(-A // 4) != 2"]),
-        (lambda a, b: a // 2 > 38, ["where A <= 77"]),  # the range of one size is enough
-    ],
-)
+DIVISIONS: list[tuple[Callable[[Any, Any], Any], list[str]]] = [
+    (lambda a, b: (a + 3) % 4 == 3, ["where (A + 3) % 4 != 3"]),
+    (lambda a, b: b // 5 < a, ["where B // 5 < A"]),
+    (lambda a, b: -(-a // 4) == 2, ["where -(-A // 4) != 2"]),
+    (lambda a, b: a // 2 > 38, ["where A <= 77"]),  # the range of one size is enough
+]
+
+
+@pytest.mark.parametrize(("branch", "said"), DIVISIONS)
 def test_a_division_is_said_in_the_words_of_the_program(branch: Any, said: list[str]) -> None:
     def divides(x: Any, y: Any) -> Any:
         return x * 2 if branch(x.shape[0], y.shape[0]) else x

@@ -25,7 +25,7 @@ def lowered(dims: str, where: str) -> Lowered:
     return found
 
 
-CASES = {
+CASES: dict[str, tuple[str, str, list[str]]] = {
     "a residue": ("A, B", "(A + 3) % 4 == 3", ["(A + 3) % 4 == 3"]),
     "a floor": ("A, B", "A >= 1, B // 5 < A", ["B // 5 < A"]),
     "parts of an and": ("A, B", "B // 5 >= A and (A + 3) % 4 != 3", ["A <= B // 5", "(A + 3) % 4 != 3"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -336,6 +337,26 @@ def test_objects_that_answer_as_they_like() -> None:
     found = sd.explain_error(raised(lambda: export(Hostile(), (Hostile(),), {}, Hostile())))
     assert found is not None
     assert found.diagnostics[0].message == "this program needs `x.shape[0] == 2`"
+
+
+def test_causes_that_go_around_groups_and_errors_without_a_text() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    assert sd.explain_error(first) is None
+    assert sd.explain_error(Mute()) is None
+    mute = Mute()
+    mute.__cause__ = sd.ShapeError([])
+    assert sd.explain_error(mute) is mute.__cause__
+    guard = AssertionError("Guard failed: y.size()[0] == x.size()[0]")
+    group = getattr(builtins, "ExceptionGroup", None)
+    if group is not None:  # Python 3.10 has none
+        told = sd.explain_error(group("several", [ValueError("first"), guard]))
+        assert told is not None
+        assert "`x.shape[0] == y.shape[0]`" in str(told) or "`y.shape[0] == x.shape[0]`" in str(told)
 
 
 def test_misuse() -> None:

@@ -154,8 +154,8 @@ class Loop:
         known = self._asked.get(predicate)
         if known is None:
             given = [each.predicate for each in self.added]
-            said = predicate if written is None else written
-            found = cures(self.traces.lowered, said, given=given, hints=self.traces.sizes, most=MOST_CANDIDATES)
+            asked = predicate if written is None else written
+            found = cures(self.traces.lowered, asked, given=given, hints=self.traces.sizes, most=MOST_CANDIDATES)
             step = Step(entry, self.case, write_predicate(predicate), line, ())
             known = self._asked[predicate] = _Question(step, self._sorted(found), found)
         else:
