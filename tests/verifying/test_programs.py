@@ -487,3 +487,20 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module="torch")
         yield
+
+
+def test_a_program_for_another_dtype_is_told() -> None:
+    def text(dtype: str) -> str:
+        return f"def f(x: {dtype}[B]): where B <= 8"
+
+    program = sd.export(lambda x: x * 2, (torch.ones(4),), spec=text("float32"))
+    assert sd.verify(program, text("float32")).kept
+    assert sd.verify(program, text("floating")).kept
+    report = sd.verify(program, text("int64"), raises=False)
+    assert [(each.status, each.what, each.code) for each in report.promises if each.status != "kept"] == [
+        ("narrowed", "x is float32", "dtype-mismatch")
+    ]
+    assert not report.kept
+    fast: Any = sd.compile(lambda x: x * 2, text("float32"), backend="eager")
+    fast(torch.ones(4))
+    assert not sd.verify(fast, text("int64"), raises=False).kept

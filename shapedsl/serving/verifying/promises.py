@@ -27,6 +27,7 @@ from ...diagnostics import Span
 from ...ir import COMPARISONS, Compare, Const, Predicate, Size, Static, Var, VariableKind
 from ...ir.walk import free_vars, substitute
 from ...ir.write import write_predicate
+from ...normalize.compare.dtypes import members, written
 from ...normalize.decide import Proved, Refuted
 from ...targets.enforced.model import Enforced
 from ...targets.enforced.stated import Stated, Statement, stated
@@ -43,7 +44,7 @@ def promises(enforced: Enforced, allowed: Collection[str] = ()) -> tuple[Promise
         allowed: Codes of what it may demand beyond the spec.
     """
     said = stated(enforced.expanded, dict(enforced.statics))
-    return (*_kept_or_lost(enforced, said), *_narrowed(enforced, said, allowed))
+    return (*_kept_or_lost(enforced, said), *_of_other_dtypes(enforced), *_narrowed(enforced, said, allowed))
 
 
 # -------------------------------------------------------------------------------- spec to artifact
@@ -114,6 +115,23 @@ def _narrowed(enforced: Enforced, said: Stated, allowed: Collection[str]) -> Ite
                 continue
             premises.add(predicate)  # what follows from a finding is none of its own
             yield _finding(demand, predicate, verdict, enforced, checked, spans, allowed)
+
+
+def _of_other_dtypes(enforced: Enforced) -> Iterator[Promise]:
+    """Yields the tensors that an artifact was made for in a dtype that the spec does not accept."""
+    made = dict(enforced.dtypes)
+    for leaf in enforced.expanded.leaves:
+        dtype = made.get(str(leaf.path))
+        if dtype is not None and leaf.dtype is not None and dtype not in members(leaf.dtype.name):
+            yield Promise(
+                "narrowed",
+                f"{leaf.path} is {dtype}",
+                "dtype-mismatch",
+                place=str(leaf.path),
+                span=leaf.span,
+                why=f"it was made for that, and the spec accepts {written(leaf.dtype)}",
+                artifact=enforced.label,
+            )
 
 
 def _finding(

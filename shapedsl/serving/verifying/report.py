@@ -158,6 +158,8 @@ class Verification:
                 notes += [promise.why] if promise.why else []
                 helps = [f"add `where {what}` to the spec, or change the program"]
                 helps += [f'or allow it: `allow={{"{promise.code}"}}`']
+                if promise.code == "dtype-mismatch":
+                    helps = ["make it again with a call that the spec accepts"]
                 return self._narrowed(promise), notes, helps
             case "refuted":
                 at = f" at {sizes}" if sizes else ""
@@ -170,6 +172,8 @@ class Verification:
 
     def _narrowed(self, promise: Promise) -> str:
         places = promise.place.split(", ") if promise.place else []
+        if promise.code == "dtype-mismatch":
+            return f"the {self.kind} was made for another dtype: `{promise.what}`"
         if promise.code == "merged-dims" and len(places) == 2:
             return f"the program made `{places[0]}` and `{places[1]}` one size: `{promise.what}`"
         if promise.code == "specialized-dim" and places:
