@@ -37,9 +37,10 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def _has_text(error: BaseException) -> bool:
     try:
-        return isinstance(str(error), str)
+        str(error)
     except Exception:  # the user's class may do as it likes
         return False
+    return True
 
 
 def shape_env(error: BaseException) -> Any:
