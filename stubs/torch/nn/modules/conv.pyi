@@ -3,6 +3,9 @@
 The padding is read where torch keeps it in full, ``padding="same"`` included. What is padded by other means than zeros
 needs more of its input (a reflection needs more than it reflects), so only zeros are described. An empty side is refused
 by torch, however much it is padded.
+
+On CPU, inductor cannot compile them with sizes that torch knows nothing of: pass ``lowering="backed"`` or ``"auto"`` to
+``sd.compile``.
 """
 
 # Dims tell overloads apart, and checkers see none.
