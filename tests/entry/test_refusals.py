@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="compiling needs torch")
 
 from torch._dynamo.exc import FailOnRecompileLimitHit, InternalTorchDynamoError
 
+import shapedsl as sd
 from shapedsl.diagnostics import ShapeError
 from tests.entry.compiling import compiled
 
@@ -70,3 +71,30 @@ def test_a_mapping_that_is_no_dict_is_none_to_torch(kind: Any) -> None:
         run({"q": kind({"k": ones(2)})})
     for dict_like in (dict, collections.OrderedDict, types.MappingProxyType):
         assert run({"q": dict_like({"k": ones(2)})}).tolist() == [2, 2]
+
+
+# what inductor says of a convolution with unbacked sizes, in torch 2.14.1
+LAYOUT = """expected size 4==4, stride 1==272 at dim=1; expected size 16==16, stride 68==17 at dim=2
+Error in op: torch.ops.{op}.default
+This error most often comes from a incorrect fake (aka meta) kernel for a custom op."""
+
+
+def _saying(op: str) -> Any:
+    def run(*_: Any) -> Any:
+        raise AssertionError(LAYOUT.format(op=op))
+
+    return lambda graph, inputs: run
+
+
+def test_a_layout_that_inductor_did_not_plan_is_told_with_the_lowering_that_cures_it() -> None:
+    run = sd.compile(lambda x: x + 1, "def f(x: Tensor[B]): ...", backend=_saying("aten.convolution"))
+    with pytest.raises(ShapeError, match=r"another layout than `aten\.convolution` returns") as caught:
+        run(ones(3))
+    assert caught.value.code == "unsupported-by-torch"
+    assert 'lowering="backed"' in str(caught.value)
+
+
+def test_a_layout_that_a_users_own_op_got_wrong_stays_the_users() -> None:
+    run = sd.compile(lambda x: x + 1, "def f(x: Tensor[B]): ...", backend=_saying("mine.op"))
+    with pytest.raises(AssertionError, match="incorrect fake"):
+        run(ones(3))

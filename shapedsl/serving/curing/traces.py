@@ -5,6 +5,7 @@ Nothing of it stays: arguments are cloned, a module's buffers are put back, and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
@@ -128,7 +129,9 @@ class Traces:
             args, kwargs = arguments
             made.append((self._export if entry == "export" else self._compile)(args, kwargs, added))
 
-        done = self.bench.run(call, (self.args, self.kwargs))
+        with warnings.catch_warnings():  # of a trace that is thrown away
+            warnings.simplefilter("ignore")
+            done = self.bench.run(call, (self.args, self.kwargs))
         return made[0] if made else Traced(done.error)
 
     def satisfies(self, predicate: Predicate) -> bool:

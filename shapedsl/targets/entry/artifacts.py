@@ -35,7 +35,7 @@ from .auto import Auto
 from .backed import marking, specialized
 from .demands import demand_failure, note_symbols
 from .lowering import AUTO, BACKED, UNBACKED, Choice, Plan, remarks_of
-from .refusals import refusal
+from .refusals import layout_refusal, refusal
 from .shift import shift
 from .source import entry_function
 
@@ -249,7 +249,7 @@ def compiled(
         limit = chosen["recompile_limit"] or torch._dynamo.config.recompile_limit
         return (
             refusal(error, lowered, parameters, passed_on, limit)
-            or (specialized(error) if backed else None)
+            or (specialized(error) if backed else layout_refusal(error, lowered))
             or trace_failure(error, lowered)
             or demand_failure(error, lowered, symbols)
         )

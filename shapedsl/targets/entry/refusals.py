@@ -8,6 +8,10 @@ It tells of them as internal errors that name neither a parameter nor a cure::
 - Whatever is not declared dynamic costs a graph for each of its values, and their number is limited.
 - torch binds the items of a tuple, list or dict where the program reads them by index or key. A
   namedtuple it reads by field, a UserDict or a MappingProxyType by what it wraps.
+- inductor on CPU plans another layout than a convolution with unbacked sizes returns (2.14.1)::
+
+    AssertionError: expected size 4==4, stride 1==272 at dim=1; …
+    Error in op: torch.ops.aten.convolution.default
 """
 
 from __future__ import annotations
@@ -26,6 +30,9 @@ from ...runtime.parameters import Parameter
 
 _WALK: Final = re.compile(
     r"shapes_spec walk: while processing source .+, at (?P<at>'[^\n]+'|\"[^\n]+\") the spec is (?P<kind>SeqSpec|DictSpec)"
+)
+_LAYOUT: Final = re.compile(
+    r"expected size \d+==\d+, stride \d+==\d+ at dim=\d+.*Error in op: torch\.ops\.(?P<op>aten\.\w+)", re.DOTALL
 )
 _MOST_NAMED: Final = 4
 
@@ -54,6 +61,22 @@ def refusal(
             message, f"pass `tuple({place})`, or write a namedtuple's fields: `object(name: Tensor[…])`"
         )
     return _unsupported(f"torch obeys the spec of `{place}` only for a dict", f"pass `dict({place})`")
+
+
+def layout_refusal(error: Exception, lowered: Lowered) -> ShapeError | None:
+    """Returns what to raise where inductor planned another layout than a kernel of torch returns, or None.
+
+    Args:
+        error: What a call raised that was compiled with unbacked sizes.
+        lowered: The spec it was compiled under.
+    """
+    found = _LAYOUT.search(str(error)) if isinstance(error, AssertionError) and lowered.variables else None
+    if found is None:
+        return None
+    return _unsupported(
+        f"inductor planned another layout than `{found['op']}` returns, since the sizes of the spec are unbacked",
+        'lower them as backed ones: `lowering="backed"`, or `"auto"`, which compares; in a spec `backed` stands behind a case',
+    )
 
 
 def _too_many_graphs(lowered: Lowered, parameters: Sequence[Parameter], present: set[str], limit: int) -> ShapeError:
