@@ -32,6 +32,8 @@ def line(row: Row) -> str:
 def main() -> None:
     """Prints each row as soon as it is known."""
     names = sys.argv[1:] or ALL
+    if unknown := [name for name in names if name not in ALL]:
+        sys.exit(f"no benchmark is called {', '.join(unknown)}; there are: {', '.join(ALL)}")
     print("| | compared with | ratio | aim |\n|---|---|---|---|")
     for name in names:
         module = importlib.import_module(f"tests.benchmarks.{name}")
