@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from .. import pipeline
-from ..diagnostics import Report, ShapeError
-from .common import assignment, const_option, fail, read_specs, refusal, say, show, split_target
+from .common import const_option, fail, say, show
 from .completion import complete_spec
+from .running import running, signatures_of, size_option
 
 if TYPE_CHECKING:
-    from ..pipeline import Signature
-
-_NOT_GIVEN = {"missing-input", "unknown-name"}
-
-
-def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
-    return dict(assignment(value) for value in values)
+    pass
 
 
 @click.command("check-padding", short_help="Say whether padding changes what a function or a module returns.")
@@ -33,14 +25,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     type=click.FloatRange(min=0),
     help="Relative error that is allowed, of every floating dtype.  [default: what rounding does]",
 )
-@click.option(
-    "--size",
-    "sizes",
-    metavar="NAME=INTEGER",
-    multiple=True,
-    callback=_sizes,
-    help="A size that is given, as of `const NAME = _`. May be repeated.",
-)
+@size_option("A size that is given")
 @click.option(
     "--examples",
     metavar="MODULE:OBJECT",
@@ -72,43 +57,16 @@ def command(
 
     Exit codes: 0 nothing changes, 1 something does or the file has errors, 2 misuse, 3 a bucket could not be checked.
     """
-    chosen = None if file is None else _signatures(file, consts)
+    chosen = None if file is None else signatures_of(file, consts)
     from ..api.padding_at import examined_at
 
-    try:
-        with warnings.catch_warnings():  # of torch and of the module that is imported: they concern nobody here
-            warnings.simplefilter("ignore")
-            found, report = examined_at(target, chosen, examples, n=count, tolerance=tolerance, seed=seed, sizes=sizes)
-    except (ImportError, TypeError) as error:
-        raise click.UsageError(str(error)) from None
-    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
-        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
-    except ShapeError as error:
-        if file is None and error.code == "unknown-spec":
-            raise click.UsageError(f"`{target}` has no spec: annotate it, or name a FILE[:SPEC].") from None
-        show(error.diagnostics, err=True)
-        fail(2 if error.code in _NOT_GIVEN else refusal(error.diagnostics))
-        return
+    with running(target, file):
+        found, report = examined_at(target, chosen, examples, n=count, tolerance=tolerance, seed=seed, sizes=sizes)
     if report.errors:
         show(report)
         say()
     say(str(found))
     fail(1 if found.unsafe else 0 if found.passed else 3)
-
-
-def _signatures(file: str, consts: Mapping[str, int]) -> list[Signature]:
-    """Returns the specs of a file; ends the command, with the reasons, if there are none."""
-    name, spec = split_target(file)
-    report = Report()
-    chosen = read_specs(name, spec, consts, report)
-    for signature in chosen:
-        pipeline.resolve(signature, report)
-    if report.errors:
-        show(report, err=True)
-        fail(refusal(report.errors))
-    if not chosen:
-        raise click.UsageError(f"'{name}' has no specs.")
-    return chosen
 
 
 __all__ = ["command"]

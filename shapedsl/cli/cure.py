@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .. import pipeline
-from ..diagnostics import Report, ShapeError
 from ..diagnostics.files import read_bytes
 from .common import (
     STANDARD_INPUT,
-    assignment,
     const_option,
     fail,
-    read_specs,
-    refusal,
     say,
-    show,
     split_target,
     write_file,
 )
 from .completion import complete_spec
 from .fmt import show_diff
+from .running import running, signatures_of, size_option
 
 if TYPE_CHECKING:
     from ..api.cured import Cured
-    from ..pipeline import Signature
-
-_NOT_GIVEN = {"missing-input", "unknown-name"}
-
-
-def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
-    return dict(assignment(value) for value in values)
 
 
 @click.command("cure", short_help="Find the assumptions under which a function or a module can be traced.")
@@ -66,14 +53,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     help="How often each may trace, for each part of the spec.",
 )
 @click.option("--case", metavar="NAME", help="The one alternative that is meant.")
-@click.option(
-    "--size",
-    "sizes",
-    metavar="NAME=INTEGER",
-    multiple=True,
-    callback=_sizes,
-    help="A size of the example, as of `const NAME = _`. May be repeated.",
-)
+@size_option("A size of the example")
 @click.option(
     "--examples",
     metavar="MODULE:OBJECT",
@@ -118,31 +98,22 @@ def command(
         raise click.UsageError("--write changes a file: name FILE[:SPEC].")
     if write and file is not None and split_target(file)[0] == STANDARD_INPUT:
         raise click.UsageError("--write needs a file, not standard input.")
-    chosen = None if file is None else _signatures(file, consts)
+    chosen = None if file is None else signatures_of(file, consts)
     from ..api.curing_at import cured_at
 
-    try:
-        with warnings.catch_warnings():  # of torch and of the module that is imported: they concern nobody here
-            warnings.simplefilter("ignore")
-            found = cured_at(
-                target,
-                chosen,
-                examples,
-                entries=entries or ("export", "compile"),
-                traces=traces,
-                static=static,
-                cases=cases,
-                case=case,
-                sizes=sizes,
-                overrides=consts,
-            )
-    except (ImportError, TypeError, ValueError) as error:
-        if isinstance(error, ShapeError):
-            _refuse(target, file, error)
-            return
-        raise click.UsageError(str(error)) from None
-    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
-        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
+    with running(target, file):
+        found = cured_at(
+            target,
+            chosen,
+            examples,
+            entries=entries or ("export", "compile"),
+            traces=traces,
+            static=static,
+            cases=cases,
+            case=case,
+            sizes=sizes,
+            overrides=consts,
+        )
     written = write and found.cured and found.text is not None
     if written:
         _write(found)
@@ -151,13 +122,6 @@ def command(
     else:
         _tell(found, written)
     fail(int(bool(found.errors) or bool(found.patch and not written)))
-
-
-def _refuse(target: str, file: str | None, error: ShapeError) -> None:
-    if file is None and error.code == "unknown-spec":
-        raise click.UsageError(f"`{target}` has no spec: annotate it, or name a FILE[:SPEC].") from None
-    show(error.diagnostics, err=True)
-    fail(2 if error.code in _NOT_GIVEN else refusal(error.diagnostics))
 
 
 def _tell(found: Cured, written: bool) -> None:
@@ -186,21 +150,6 @@ def _write(found: Cured) -> None:
         write_file(path, mark + found.text.encode())
     except OSError as error:
         raise click.UsageError(f"cannot write '{path}': {error.strerror or error}.") from None
-
-
-def _signatures(file: str, consts: Mapping[str, int]) -> list[Signature]:
-    """Returns the specs of a file; ends the command, with the reasons, if there are none."""
-    name, spec = split_target(file)
-    report = Report()
-    chosen = read_specs(name, spec, consts, report)
-    for signature in chosen:
-        pipeline.resolve(signature, report)
-    if report.errors:
-        show(report, err=True)
-        fail(refusal(report.errors))
-    if not chosen:
-        raise click.UsageError(f"'{name}' has no specs.")
-    return chosen
 
 
 __all__ = ["command"]

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from .. import pipeline
-from ..diagnostics import Report, ShapeError
-from .common import assignment, const_option, fail, read_specs, refusal, say, show, split_target
+from .common import const_option, fail, say, show
 from .completion import complete_spec
+from .running import running, signatures_of, size_option
 
 if TYPE_CHECKING:
     from ..api.lowering import LoweringName
     from ..api.verifying import Verification
-    from ..pipeline import Signature
 
 _NOT_GIVEN: Final = {"missing-input", "unknown-name", "unknown-case", "cases-not-lowered", "unreadable-file"}
 _CODES: Final = ("merged-dims", "specialized-dim", "extra-assumption")
-
-
-def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
-    return dict(assignment(value) for value in values)
 
 
 @click.command("verify", short_help="Say whether artifacts keep a spec, and compute what the original does.")
@@ -53,14 +46,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     type=click.FloatRange(min=0),
     help="Relative error that is allowed, of every floating dtype.  [default: what rounding does]",
 )
-@click.option(
-    "--size",
-    "sizes",
-    metavar="NAME=INTEGER",
-    multiple=True,
-    callback=_sizes,
-    help="A size that is given, as of `const NAME = _`. May be repeated.",
-)
+@size_option("A size that is given")
 @click.option(
     "--examples",
     metavar="MODULE:OBJECT",
@@ -115,26 +101,15 @@ def command(
     Exit codes: 0 everything is kept, 1 something is lost, narrowed or wrong, or the file has errors, 2 misuse,
     3 something is undecided and nothing is wrong.
     """
-    chosen = None if file is None else _signatures(file, consts)
+    chosen = None if file is None else signatures_of(file, consts)
     from ..api.verifying_at import How, verified_at
 
     how = How(backend, lowering, case, samples, grad, tolerance, seed, sizes, examples, against, allow)
-    try:
-        with warnings.catch_warnings():  # of torch and of the module that is imported: they concern nobody here
-            warnings.simplefilter("ignore")
+    with running(target, file):
+        try:
             reports = verified_at(target, chosen, how)
-    except ShapeError as error:
-        if file is None and error.code == "unknown-spec":
-            raise click.UsageError(f"`{target}` has no spec: annotate it, or name a FILE[:SPEC].") from None
-        show(error.diagnostics, err=True)
-        fail(2 if error.code in _NOT_GIVEN else refusal(error.diagnostics))
-        return
-    except (ImportError, TypeError, ValueError) as error:
-        raise click.UsageError(str(error)) from None
-    except OSError as error:
-        raise click.UsageError(f"cannot read '{target}': {error.strerror or error}") from None
-    except SystemExit as error:  # of the module or the function: it shall not pass for a verdict
-        raise click.UsageError(f"`{target}` ended the process, with {error.code!r}.") from None
+        except OSError as error:
+            raise click.UsageError(f"cannot read '{target}': {error.strerror or error}") from None
     _print(reports, format_)
     wrong = any(not each.kept for each in reports)
     undecided = not reports or any(each.undecided for each in reports)
@@ -155,21 +130,6 @@ def _print(reports: Sequence[Verification], format_: str) -> None:
         show(found)
         say()
     say("\n\n".join(str(each) for each in reports) if reports else "there is no artifact: every alternative is eager")
-
-
-def _signatures(file: str, consts: Mapping[str, int]) -> list[Signature]:
-    """Returns the specs of a file; ends the command, with the reasons, if there are none."""
-    name, spec = split_target(file)
-    report = Report()
-    chosen = read_specs(name, spec, consts, report)
-    for signature in chosen:
-        pipeline.resolve(signature, report)
-    if report.errors:
-        show(report, err=True)
-        fail(refusal(report.errors))
-    if not chosen:
-        raise click.UsageError(f"'{name}' has no specs.")
-    return chosen
 
 
 __all__ = ["command"]
