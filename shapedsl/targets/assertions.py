@@ -30,7 +30,7 @@ from .symbolic import Unreadable, negated, read_predicate, read_size
 
 _TEXT: Final = re.compile(r"Runtime assertion failed for expression (?P<condition>.+?) on node '", re.DOTALL)
 SYMBOL: Final = re.compile(r"\b[us]\d+\b")  # torch's name of a size
-_COMPARED: Final[dict[Any, str]] = {
+COMPARED: Final[dict[Any, str]] = {
     operator.eq: "==",
     operator.ne: "!=",
     operator.le: "<=",
@@ -38,7 +38,7 @@ _COMPARED: Final[dict[Any, str]] = {
     operator.ge: ">=",
     operator.gt: ">",
 }
-_COMPUTED: Final[dict[Any, str]] = {
+COMPUTED: Final[dict[Any, str]] = {
     operator.add: "+",
     operator.sub: "-",
     operator.mul: "*",
@@ -137,9 +137,9 @@ def _predicate(node: Any, measure: Callable[[Any, int], Size | None]) -> Predica
         return And(()) if node else Or(())
     target: Any = getattr(node, "target", None)
     args: tuple[Any, ...] = getattr(node, "args", ())
-    if target in _COMPARED:
+    if target in COMPARED:
         left, right = (_size(arg, measure) for arg in args)
-        return orient(Compare(COMPARISONS[_COMPARED[target]], left, right))
+        return orient(Compare(COMPARISONS[COMPARED[target]], left, right))
     if target in (operator.and_, operator.or_):
         parts = tuple(_predicate(arg, measure) for arg in args)
         return And(parts) if target is operator.and_ else Or(parts)
@@ -157,8 +157,8 @@ def _size(node: Any, measure: Callable[[Any, int], Size | None]) -> Size:
         found = measure(node, 0)
     elif "sym_size" in str(target):
         found = measure(args[0], args[1])
-    elif target in _COMPUTED:
-        found = Apply(OPERATORS[_COMPUTED[target]], tuple(_size(arg, measure) for arg in args))
+    elif target in COMPUTED:
+        found = Apply(OPERATORS[COMPUTED[target]], tuple(_size(arg, measure) for arg in args))
     elif target is operator.neg:
         found = Apply(OPERATORS["neg"], (_size(args[0], measure),))
     else:
@@ -168,4 +168,4 @@ def _size(node: Any, measure: Callable[[Any, int], Size | None]) -> Size:
     return found
 
 
-__all__ = ["SYMBOL", "Assertion", "assertion_texts", "assertions"]
+__all__ = ["COMPARED", "COMPUTED", "SYMBOL", "Assertion", "assertion_texts", "assertions"]

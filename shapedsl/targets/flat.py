@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..ir import Attribute, Path
+from ..ir import Attribute, Path, Signature
 from ..ir.expanded import Leaf
 
 
@@ -41,6 +41,31 @@ def positions(marked: Mapping[str, Any], leaves: Iterable[Leaf]) -> dict[int, Le
         if isinstance(marker, _Marker):
             found[marker.position] = leaf
     return found
+
+
+def by_parameter(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], names: list[str], signature: Signature
+) -> dict[str, Any]:
+    """Returns the arguments by parameter; torch calls the elements of ``*rest`` ``rest_0``, ``rest_1``."""
+    params = {param.name: param for param in signature.params}
+    variadic = next((name for name, param in params.items() if param.kind.name == "VAR_POSITIONAL"), None)
+    keywords = next((name for name, param in params.items() if param.kind.name == "VAR_KEYWORD"), None)
+    names = names or list(params)
+    marked: dict[str, Any] = {}
+    rest: list[Any] = []
+    for name, value in zip(names, args, strict=False):
+        if name in params or variadic is None or name != f"{variadic}_{len(rest)}":
+            marked[name] = value
+        else:
+            rest.append(value)
+    if variadic is not None:
+        marked[variadic] = rest
+    others: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        (marked if name in params and name != keywords else others)[name] = value
+    if keywords is not None:
+        marked[keywords] = others
+    return marked
 
 
 def _at(path: Path, marked: Mapping[str, Any]) -> Any:

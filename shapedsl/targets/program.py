@@ -26,7 +26,7 @@ from ..ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Predicate, 
 from ..ir.expanded import Leaf, Lowered
 from ..ir.orient import orient
 from .assertions import assertions
-from .flat import markers, positions
+from .flat import by_parameter, markers, positions
 from .lines import Lines, names_in
 from .printed import read_printed
 from .symbolic import Unreadable, read_size
@@ -212,33 +212,8 @@ def _program_inputs(program: ExportedProgram, lowered: Lowered) -> list[tuple[in
     args, kwargs = markers(program.call_spec.in_spec)
     call: Any = program.module_call_graph[0].signature
     names: list[str] = list(call.forward_arg_names or ()) if call is not None else []
-    marked = _by_parameter(args, kwargs, names, lowered)
+    marked = by_parameter(args, kwargs, names, lowered.expanded.signature)
     return [(at, leaf, values[at]) for at, leaf in positions(marked, lowered.leaves).items()]
-
-
-def _by_parameter(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any], names: list[str], lowered: Lowered
-) -> dict[str, Any]:
-    """Returns the arguments by parameter; torch calls the elements of ``*rest`` ``rest_0``, ``rest_1``."""
-    params = {param.name: param for param in lowered.expanded.signature.params}
-    variadic = next((name for name, param in params.items() if param.kind.name == "VAR_POSITIONAL"), None)
-    keywords = next((name for name, param in params.items() if param.kind.name == "VAR_KEYWORD"), None)
-    names = names or list(params)
-    marked: dict[str, Any] = {}
-    rest: list[Any] = []
-    for name, value in zip(names, args, strict=False):
-        if name in params or variadic is None or name != f"{variadic}_{len(rest)}":
-            marked[name] = value
-        else:
-            rest.append(value)
-    if variadic is not None:
-        marked[variadic] = rest
-    others: dict[str, Any] = {}
-    for name, value in kwargs.items():
-        (marked if name in params and name != keywords else others)[name] = value
-    if keywords is not None:
-        marked[keywords] = others
-    return marked
 
 
 def _graph_inputs(graph: Any) -> list[tuple[Leaf, Any]]:

@@ -21,23 +21,9 @@ from typing import Any, Final
 
 from ...ir import COMPARISONS, OPERATORS, And, Apply, Compare, Const, Or, Predicate, Size, Var
 from ...ir.orient import orient
+from ..assertions import COMPARED, COMPUTED
 from ..symbolic import Unreadable, negated
 
-_COMPARED: Final[dict[Any, str]] = {
-    operator.eq: "==",
-    operator.ne: "!=",
-    operator.le: "<=",
-    operator.lt: "<",
-    operator.ge: ">=",
-    operator.gt: ">",
-}
-_COMPUTED: Final[dict[Any, str]] = {
-    operator.add: "+",
-    operator.sub: "-",
-    operator.mul: "*",
-    operator.floordiv: "//",
-    operator.mod: "%",
-}
 _NAMED: Final = {"sym_max": "max", "sym_min": "min"}
 
 # A placeholder and an axis → the size of it.
@@ -58,9 +44,9 @@ def computed_predicate(node: Any, measure: Measure) -> Predicate:
         return And(()) if node else Or(())
     target: Any = getattr(node, "target", None)
     args: tuple[Any, ...] = getattr(node, "args", ())
-    if target in _COMPARED:
+    if target in COMPARED:
         left, right = (computed_size(arg, measure) for arg in args)
-        return orient(Compare(COMPARISONS[_COMPARED[target]], left, right))
+        return orient(Compare(COMPARISONS[COMPARED[target]], left, right))
     if target in (operator.and_, operator.or_):
         parts = tuple(computed_predicate(arg, measure) for arg in args)
         return And(parts) if target is operator.and_ else Or(parts)
@@ -80,8 +66,8 @@ def computed_size(node: Any, measure: Measure) -> Size:
         found = measure(node, 0)
     elif is_size_of(node):
         found = measure(args[0], args[1]) if getattr(args[0], "op", "") == "placeholder" else _data(node)
-    elif target in _COMPUTED:
-        found = Apply(OPERATORS[_COMPUTED[target]], tuple(computed_size(arg, measure) for arg in args))
+    elif target in COMPUTED and target is not operator.pow:  # a power: only of a constant exponent, below
+        found = Apply(OPERATORS[COMPUTED[target]], tuple(computed_size(arg, measure) for arg in args))
     elif target is operator.neg:
         found = Apply(OPERATORS["neg"], (computed_size(args[0], measure),))
     elif (name := getattr(target, "__name__", "")) in _NAMED:

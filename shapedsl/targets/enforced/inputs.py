@@ -11,14 +11,14 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ...diagnostics import Diagnostic, Severity, ShapeError
 from ...ir import Attribute, Item, ParamKind, Path, Signature
 from ...ir.expanded import Expanded, Leaf
-from ..flat import markers, positions
+from ..flat import by_parameter, markers, positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,31 +166,6 @@ def _is_call(spec: Any) -> bool:
     return args.type is tuple and kwargs.type is dict and all(isinstance(key, str) for key in kwargs.context)
 
 
-def by_parameter(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any], names: list[str], signature: Signature
-) -> dict[str, Any]:
-    """Returns the arguments by parameter; torch calls the elements of ``*rest`` ``rest_0``, ``rest_1``."""
-    params = {param.name: param for param in signature.params}
-    variadic = next((name for name, param in params.items() if param.kind.name == "VAR_POSITIONAL"), None)
-    keywords = next((name for name, param in params.items() if param.kind.name == "VAR_KEYWORD"), None)
-    names = names or list(params)
-    marked: dict[str, Any] = {}
-    rest: list[Any] = []
-    for name, value in zip(names, args, strict=False):
-        if name in params or variadic is None or name != f"{variadic}_{len(rest)}":
-            marked[name] = value
-        else:
-            rest.append(value)
-    if variadic is not None:
-        marked[variadic] = rest
-    others: dict[str, Any] = {}
-    for name, value in kwargs.items():
-        (marked if name in params and name != keywords else others)[name] = value
-    if keywords is not None:
-        marked[keywords] = others
-    return marked
-
-
 def _flat(nodes: list[Any], roots: list[tuple[str, Any]]) -> Iterator[Input]:
     from torch.utils import _pytree as pytree
 
@@ -218,4 +193,4 @@ def _not_matching(why: str) -> ShapeError:
     return ShapeError([Diagnostic("unsupported-by-torch", Severity.ERROR, message, helps=helps)])
 
 
-__all__ = ["Input", "Inputs", "Placeholder", "by_parameter", "is_int", "is_placeholder", "number_of"]
+__all__ = ["Input", "Inputs", "Placeholder", "is_int", "is_placeholder", "number_of"]

@@ -25,11 +25,11 @@ from ...ir import COMPARISONS, Compare, Const, ParamKind, Predicate, Signature, 
 from ...ir.expanded import Expanded, Leaf
 from ...ir.orient import orient
 from ...ir.walk import free_vars
-from ..flat import markers, positions
+from ..flat import by_parameter, markers, positions
 from ..printed import read_printed
 from ..program import Demand, conjuncts, is_trivial, plain
 from ..symbolic import Unreadable
-from .inputs import Placeholder, by_parameter
+from .inputs import Placeholder
 from .model import Data, Enforced, Output
 from .package_source import PackageSource, Returned, cpp_size, read_source
 
