@@ -91,3 +91,27 @@ def test_what_would_let_anything_pass_is_refused(more: dict[str, Any]) -> None:
     fast = sd.compile(scaled, "def f(x: float32[B]): where B <= 9", backend="eager")
     with pytest.raises(ValueError, match="not"):
         sd.verify(fast, against=scaled, **more)
+
+
+def test_what_a_bucket_drops_is_not_compared_and_what_it_keeps_is() -> None:
+    spec = """def f(x: Tensor[B, T]) -> (Tensor[B, T], Tensor[B]):
+    where 1 <= B <= 4, 1 <= T <= 8
+    bucket T in {4, 8} pad x with 0 as causal_right
+    drop return[1]
+"""
+
+    def both(x: Any) -> Any:
+        return x.cumsum(1), x.mean(1)
+
+    def off(x: Any) -> Any:
+        return x.cumsum(1) + (x.shape[1] == 8), x.mean(1)
+
+    x = torch.rand(2, 3)
+    served = sd.dispatch(both, spec, backend="eager")
+    assert served(x)[1] is None
+    found = sd.verify(served, spec, against=both).samples
+    assert found is not None
+    assert found.passed
+    wrong = sd.verify(served, spec, against=off, raises=False).samples
+    assert wrong is not None
+    assert {row.sizes["T"] for row in wrong.rows if row.verdict == "wrong"} == {8}

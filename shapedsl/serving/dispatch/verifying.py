@@ -124,7 +124,7 @@ class _Comparison:
             self._samples(),
             grad=self.how.grad,
             tolerance=self.how.tolerance,
-            ignored=given_up(self.structure.signature, self.alternative) if self.pads else (),
+            ignored={"": given_up(self.structure.signature, self.alternative)} if self.pads else None,
             holders=(*self.dispatcher.bound, self.dispatcher.target),
             shared=True,
             first=self.how.first,

@@ -23,10 +23,13 @@ from typing import Any, Final
 from ...diagnostics import ShapeError
 from ...ir import Path, Signature
 from ...ir.expanded import Expanded
+from ...ir.taking import pads
+from ...normalize.claims_of_padding import given_up
 from ...targets.differences import Difference, differences, uncompared
 from ...targets.entry.parameters import parameters_of
 from ...targets.gradients import gradients_differ, with_gradients
 from ...targets.trials import Bench, Run
+from ..dispatch.cases import label as label_of
 from .calls import Call, Calls, Sample
 from .samples import SAMPLES, given_samples, samples, signature_of
 from .values import FAULTS, RAISED, RANDOM, REFUSED, SAME, SKIPPED, UNSTEADY, WRONG, Row, Sampled, badness
@@ -83,7 +86,8 @@ def sampled(
         how = how.after(like if like is not None else examples[0] if examples else None)
         values = _receiver(target, signature_of(spec))
         calls += samples(spec, wanted, seed, calls=how, sizes=sizes, values=values, device=device, remarks=remarks)
-    found = compared(label, target, run, calls, grad=grad, tolerance=tolerance, first=first)
+    ignored = _given_up(signature_of(spec))
+    found = compared(label, target, run, calls, grad=grad, tolerance=tolerance, ignored=ignored, first=first)
     return replace(found, remarks=(*remarks, *found.remarks))
 
 
@@ -95,7 +99,7 @@ def compared(
     *,
     grad: bool = False,
     tolerance: float | None = None,
-    ignored: Collection[Path] = (),
+    ignored: Mapping[str, Collection[Path]] | None = None,
     holders: Sequence[Any] = (),
     shared: bool | None = None,
     first: bool = False,
@@ -109,12 +113,12 @@ def compared(
         calls: Both are run with.
         grad: Whether gradients are compared.
         tolerance: Allowed relative error.
-        ignored: Outputs that are not compared.
+        ignored: Label of a call → outputs that are not compared.
         holders: What holds the modules that may change; by default ``target``.
         shared: Whether both change the same module; by default a buffer that one of them leaves as it is is no fault.
         first: Whether the first fault ends it.
     """
-    return _Comparison(target, run, grad, tolerance, ignored, holders, shared).of(label, calls, first=first)
+    return _Comparison(target, run, grad, tolerance, ignored or {}, holders, shared).of(label, calls, first=first)
 
 
 class _Comparison:
@@ -126,7 +130,7 @@ class _Comparison:
         run: Callable[..., Any],
         grad: bool,
         tolerance: float | None,
-        ignored: Collection[Path],
+        ignored: Mapping[str, Collection[Path]],
         holders: Sequence[Any],
         shared: bool | None,
     ) -> None:
@@ -172,7 +176,7 @@ class _Comparison:
         if other.error is not None:
             said = headline(other.error)
             return row(REFUSED if _refuses(other.error) else RAISED, said)
-        found = [*self._differences(reference, other), *gradients_differ(gradients, its, _CALLED)]
+        found = [*self._differences(call, reference, other), *gradients_differ(gradients, its, _CALLED)]
         off = any(badness(each, self.tolerance) > 1 for each in found)
         return row(WRONG if off else SAME, "", found)
 
@@ -196,18 +200,28 @@ class _Comparison:
         """Returns whether the original gives equal results for equal inputs: tried once."""
         if self._steady is None:
             again, _ = self._run(self.target, call, own=False)
-            found = [] if again.error is not None else list(self._differences(reference, again))
+            found = [] if again.error is not None else list(self._differences(call, reference, again))
             self._steady = again.error is None and all(badness(each, self.tolerance) <= 1 for each in found)
         return self._steady
 
-    def _differences(self, reference: Run, other: Run) -> Iterator[Difference]:
+    def _differences(self, call: Sample, reference: Run, other: Run) -> Iterator[Difference]:
+        ignored = self.ignored.get(call.label, ())
         wrote = reference.wrote or other.wrote
-        for each in differences(reference, other, self.ignored, called=_CALLED):
+        for each in differences(reference, other, ignored, called=_CALLED):
             if each.path.startswith("argument ") and not wrote and not each.error:
                 continue  # torch does not count what code outside of it writes, so it was looked at
             alone = each.path.startswith("buffer ") and math.isinf(each.error) and not each.count
             if not alone or self.shared:
                 yield each
+
+
+def _given_up(signature: Signature) -> dict[str, tuple[Path, ...]]:
+    """Returns the outputs that padding drops or leaves padded, by alternative; of a call that a user gives, all of these."""
+    found = {
+        label_of(each, at): given_up(signature, each) if pads(each) else ()
+        for at, each in enumerate(signature.alternatives)
+    }
+    return {**found, "": tuple(path for paths in found.values() for path in paths)}
 
 
 def _receiver(target: Any, signature: Signature) -> dict[str, Any]:
