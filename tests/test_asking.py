@@ -572,3 +572,19 @@ def test_a_range_is_not_asked_of_a_condition() -> None:
     with pytest.raises(sd.ShapeError, match="this is a condition, not a size") as caught:
         spec(NET).range("B <= 8")
     assert "`ask`" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("(16 + 16 * (H // 8) * (W // 8)) % (8 + 8 * (H // 8) * (W // 8)) == 0", "proved"),  # twice the divisor
+        ("(3 * H + 3 * W) // (H + W) == 3", "proved"),
+        ("(6 - 3 * H - 3 * W) // (2 - H - W) == 3", "proved"),  # below 0
+        ("(3 * H + 2 * W) % (H + W) == 0", "refuted"),
+        ("(3 * H + 5 * W) // (H + W) == 3", "refuted"),  # 4, where W is large
+        ("(H + W) // (2 * H + 2 * W) == 0", "proved"),  # half of it: no multiple
+    ],
+)
+def test_a_multiple_of_a_divisor_is_divided_by_it(question: str, verdict: str) -> None:
+    sides = spec("def f(x: Tensor[H, W]):\n    where H >= 8, W >= 8\n")
+    assert sides.ask(question).verdict == verdict

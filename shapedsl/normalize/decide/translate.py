@@ -253,8 +253,8 @@ class _Translator:
                 cofactor = _without(monomial, factor)
                 if cofactor is not None and value // number:
                     whole[cofactor] = value // number
-        elif dividend == divisor:
-            whole = {(): 1}
+        elif (ratio := _multiple(dividend, divisor)) is not None:
+            whole = constant(ratio)
         rest = plus(dividend, times(whole, divisor), -1)
         if not rest:
             self.defined.append(atom(NE, divisor))
@@ -330,6 +330,15 @@ def _with_solution(literal: Formula) -> Formula:
     """Returns a comparison with products beside what it says on its own, if that is known (`squares`)."""
     simpler = solved(literal) if isinstance(literal, Atom) else None
     return literal if simpler is None else every([literal, simpler])
+
+
+def _multiple(dividend: Polynomial, divisor: Polynomial) -> int | None:
+    """Returns the number by which ``divisor`` is multiplied in ``dividend``; None if there is none."""
+    if dividend.keys() != divisor.keys():
+        return None
+    monomial = next(iter(divisor))
+    factor = dividend[monomial] // divisor[monomial]
+    return factor if dividend == {each: factor * value for each, value in divisor.items()} else None
 
 
 def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
