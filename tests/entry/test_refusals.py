@@ -87,7 +87,7 @@ def _saying(op: str) -> Any:
 
 
 def test_a_layout_that_inductor_did_not_plan_is_told_with_the_lowering_that_cures_it() -> None:
-    run = sd.compile(lambda x: x + 1, "def f(x: Tensor[B]): ...", backend=_saying("aten.convolution"))
+    run: Any = sd.compile(lambda x: x + 1, "def f(x: Tensor[B]): ...", backend=_saying("aten.convolution"))
     with pytest.raises(ShapeError, match=r"another layout than `aten\.convolution` returns") as caught:
         run(ones(3))
     assert caught.value.code == "unsupported-by-torch"
@@ -95,6 +95,6 @@ def test_a_layout_that_inductor_did_not_plan_is_told_with_the_lowering_that_cure
 
 
 def test_a_layout_that_a_users_own_op_got_wrong_stays_the_users() -> None:
-    run = sd.compile(lambda x: x + 1, "def f(x: Tensor[B]): ...", backend=_saying("mine.op"))
+    run: Any = sd.compile(lambda x: x + 1, "def f(x: Tensor[B]): ...", backend=_saying("mine.op"))
     with pytest.raises(AssertionError, match="incorrect fake"):
         run(ones(3))
