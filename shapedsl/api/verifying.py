@@ -78,8 +78,9 @@ def verify(
 
     Raises:
         ShapeError: ``lost-assumption``, ``merged-dims``, ``specialized-dim``, ``extra-assumption``, ``return-mismatch``,
-            ``wrong-artifact``, with the report as ``.report``. Whether or not ``raises`` is set: the spec is wrong, or
-            about another structure than the artifact (``rank-mismatch``, ``unknown-parameter``).
+            ``wrong-artifact``, ``dtype-mismatch``, ``stale-artifact`` (an older version of the spec made it), with the
+            report as ``.report``. Whether or not ``raises`` is set: the spec is wrong, or about another structure than
+            the artifact (``rank-mismatch``, ``unknown-parameter``); ``missing-input``: an example is needed.
         TypeError: ``program`` is nothing that can be verified; or an argument is not of its type.
         ValueError: ``samples`` or ``tolerance`` is negative, or no number.
 
