@@ -107,6 +107,7 @@ def verified_at(target: str, signatures: Sequence[Signature] | None, how: How) -
         if mode == "eager":
             message = f"`{how.case}` of `{spec.name}` runs eagerly: there is no artifact to verify"
             raise ShapeError([Diagnostic("cases-not-lowered", Severity.ERROR, message, helps=("name another case",))])
+    spec.normal()  # of a contradictory one there is no artifact, which is no verdict
     lowering: LoweringName = "backed" if mode == "backed" and how.lowering == "unbacked" else how.lowering
     how = replace(how, lowering=lowering)
     example = calls[0] if calls else spec.example(dict(how.sizes), seed=how.seed) if how.sizes else None

@@ -242,3 +242,10 @@ def test_what_would_be_ignored_or_fail_inside_is_misuse(folder: Path, options: l
     result = run("verify", "--backend", "export", *options, "verified_net:annotated")
     assert result.exit_code == 2, result.output
     assert said in " ".join(result.stderr.split())
+
+
+def test_a_spec_that_nothing_satisfies_is_an_error_and_no_verdict(folder: Path) -> None:
+    (folder / "wrong.shapes").write_text("def annotated(x: Tensor[B, 2]):\n    where B < 3, B > 5\n")
+    result = run("verify", "--backend", "export", "verified_net:annotated", "wrong.shapes")
+    assert result.exit_code == 1, result.output
+    assert "error[contradiction]: no shape satisfies this spec" in result.stderr
