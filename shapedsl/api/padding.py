@@ -130,6 +130,7 @@ def examined(
 ) -> PaddingReport:
     """Returns what padding does, be it wrong; see `check_padding`. What passed is remembered."""
     tensors = torch_for("a padding check")
+    Spec(signature).normal()  # of a contradictory spec there is no call, which is no verdict
     from ..serving.buckets.check_padding import EXAMPLES, PaddingCheck, Target
     from ..targets.entry.parameters import parameters_of
     from ..targets.trials import Bench

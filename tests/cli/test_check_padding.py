@@ -158,3 +158,10 @@ def test_check_warns_and_is_strict(folder: Path) -> None:
     assert "warning[unchecked-padding]" in result.output
     assert run("check", "--strict", "bare.shapes").exit_code == 1
     assert run("check", "--strict", "net.shapes").exit_code == 0
+
+
+def test_a_spec_that_nothing_satisfies_is_an_error_and_no_verdict(folder: Path) -> None:
+    (folder / "wrong.shapes").write_text(SPEC.replace("NAME", "forward").replace("1 <= B <= 2", "B < 1, B > 2"))
+    result = run("check-padding", "padded_net:pool", "wrong.shapes")
+    assert result.exit_code == 1
+    assert "error[contradiction]: no shape satisfies this spec" in result.output
